@@ -67,7 +67,7 @@ bench: $(VENV)/.developed ## All benchmarks; exits non-zero if a target is misse
 	PYTHONPATH=target/bench/duckdb $(BIN)/python benches/archives.py --data target/bench $(BENCH_CORPUS) \
 		--markdown benches/archives.md || missed=1; \
 	HEADLAND_ARCHIVE=target/bench/points_100000.zip cargo bench --locked --bench core -- --quick || missed=1; \
-	for script in targets harmonize calls limiter lists mirror_pull dask_workers yield_maps polygon_ground season; do $(BIN)/python benches/$$script.py || missed=1; done; \
+	for script in pull_and_prescription harmonize calls limiter lists mirror_pull dask_workers yield_maps polygon_ground season; do $(BIN)/python benches/$$script.py || missed=1; done; \
 	exit $$missed
 
 soak: $(VENV)/.developed ## The long series: the tests with more rounds and new random cases each time.

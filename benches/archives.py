@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from make_archives import archive
 from peers import TASKS, Task, largest_member, versions
-from report import Target, report
+from target_report import Target, report
 
 import headland as hl
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import requests
 import stub_server
-from report import Target, medians, report, share_a_core
+from target_report import Target, medians, report, share_a_core
 from yarl import URL
 
 import headland as hl

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dask.distributed import Client, LocalCluster
 from make_archives import archive
-from report import Target, medians, report
+from target_report import Target, medians, report
 
 from headland.dask import read_archives
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from report import Target, medians, report
+from target_report import Target, medians, report
 
 import headland as hl
 

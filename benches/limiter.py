@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from report import Target, report
+from target_report import Target, report
 
 import headland as hl
 

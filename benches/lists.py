@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pandas as pd
-from report import Target, medians, report
 from stub_server import LARGE_PAGE, LARGE_PAGES, running
+from target_report import Target, medians, report
 
 import headland as hl
 

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from report import Target, report
+from target_report import Target, report
 
 import headland as hl
 

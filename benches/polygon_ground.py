@@ -11,7 +11,7 @@ import geopandas as gpd
 import numpy as np
 import pyproj
 import shapely
-from report import Target, report
+from target_report import Target, report
 from yield_maps import reset_peak, status
 
 import headland as hl

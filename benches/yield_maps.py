@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import shapely
-from report import Target, report
+from target_report import Target, report
 from yield_peers import PEERS, by_cell, earlier_swaths
 from yield_rows import CRS, harvest
 

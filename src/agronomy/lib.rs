@@ -12,7 +12,7 @@ mod rates;
 mod rows;
 mod times;
 
-pub use cleaning::cleaned_layers::{Cleaned, clean};
+pub use cleaning::cleaned::{Cleaned, clean};
 pub use cleaning::delays::MachineDelay;
 pub use columns::aliases::name_rank;
 pub use columns::canonical::JobKind;

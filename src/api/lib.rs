@@ -5,7 +5,7 @@
 //! group's file of the sandbox. Then run `make generate`.
 
 pub mod access_key;
-pub mod dispatch;
+pub mod dispatch_service;
 pub mod envelope;
 pub mod events;
 pub mod field_computers;
@@ -64,15 +64,15 @@ pub static GROUPS: &[Group] = &[
     Group {
         name: "dispatch.field_operations",
         doc: "Field operations: work orders of the dispatch service, their mixes, targets and completions.",
-        rows: dispatch::FIELD_OPERATIONS,
+        rows: dispatch_service::FIELD_OPERATIONS,
     },
     Group {
         name: "dispatch.equipment",
         doc: "Equipment of the dispatch service, and the work that is assigned to it.",
-        rows: dispatch::EQUIPMENT,
+        rows: dispatch_service::EQUIPMENT,
     },
-    Group { name: "dispatch.products", doc: "Products of the dispatch service.", rows: dispatch::PRODUCTS },
-    Group { name: "dispatch.batches", doc: "Batches of the dispatch service.", rows: dispatch::BATCHES },
+    Group { name: "dispatch.products", doc: "Products of the dispatch service.", rows: dispatch_service::PRODUCTS },
+    Group { name: "dispatch.batches", doc: "Batches of the dispatch service.", rows: dispatch_service::BATCHES },
     Group {
         name: "legacy_orders",
         doc: "Work orders of the legacy order service, which the dispatch service replaces.",

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::arguments::check_id;
-use super::command::state_of;
+use super::queue_map::state_of;
 use super::setup::Client;
 use headland_api::field_computers::STATES;
 use headland_base::error::{Argument, Error, Kind, Result};

@@ -1,10 +1,8 @@
 //! Client: calls, pages, downloads, uploads and conversions.
 
 mod arguments;
-mod command;
 mod config;
 mod conversion;
-mod conversion_poll;
 mod dedup;
 mod delivery;
 mod destination;
@@ -22,8 +20,10 @@ mod map_sending;
 mod multipart;
 mod own_uploads;
 mod pages;
+mod poll_once;
 mod prefetch;
 mod products;
+mod queue_map;
 mod receive_file;
 mod record;
 mod send_plan;
@@ -50,7 +50,6 @@ pub use arguments::Arguments;
 pub use arguments::check_id;
 pub use config::{Config, LimiterState, Token};
 pub use conversion::Conversion;
-pub use conversion_poll::PollResult;
 pub use delivery::Delivery;
 pub use destination::{Delivered, Target};
 pub use doctor::{Finding, Variation, about_setting};
@@ -61,6 +60,7 @@ pub use lost_upload::Created;
 pub use map_sending::{SentMap, Wait};
 pub use multipart::UploadFile;
 pub use pages::{Pages, Position};
+pub use poll_once::PollResult;
 pub use products::{Rows, flatten};
 pub use send_plan::{PlannedMap, SendPlan};
 pub use setup::Client;
@@ -123,7 +123,7 @@ impl Client {
 
     /// Sends a command that returns no data, such as queuing a map for a field computer.
     pub async fn send_command(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
-        command::send_command(self, row, arguments).await
+        queue_map::send_command(self, row, arguments).await
     }
 
     /// Uploads a file, with the arguments as texts in the form. It is sent once: if its reply is lost, the list shows

@@ -7,11 +7,11 @@ use std::time::Duration;
 use zip::ZipArchive;
 
 use super::arguments::Arguments;
-use super::command::{has_id, send_command, sent_maps, state_of};
 use super::delivery::{Delivery, SEND};
 use super::destination::{Delivered, Target};
 use super::multipart::UploadFile;
 use super::pages::Pages;
+use super::queue_map::{has_id, send_command, sent_maps, state_of};
 use super::setup::Client;
 use super::upload::check;
 use headland_api::field_computers::STATES;

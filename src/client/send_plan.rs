@@ -1,9 +1,9 @@
 //! Plans a send: reads what is queued for a field computer, and sends nothing.
 
 use super::arguments::Arguments;
-use super::command::{explain_missing, has_id, sent_maps};
 use super::map_sending::{has_name, row};
 use super::pages::Pages;
+use super::queue_map::{explain_missing, has_id, sent_maps};
 use super::record;
 use super::setup::Client;
 use headland_api::field_computers::STATES;

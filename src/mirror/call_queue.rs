@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::filter::Filter;
+use super::job_filter::Filter;
 use super::journal::{FileState, Item, ItemKind, ReadTxn};
 use super::lists::List;
 use super::location_lists::Device;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use super::call_queue::{Queue, Remaining};
-use super::filter::Filter;
+use super::job_filter::Filter;
 use super::journal::ReadTxn;
 use super::progress::{format_size, format_span, time_at_limit};
 use super::sync_cycle::SyncCycle;

@@ -11,10 +11,10 @@ mod call_queue;
 mod current_pointer;
 mod estimate;
 mod execute_call;
-mod filter;
 mod fs;
 mod handle;
 mod ingest;
+mod job_filter;
 mod journal;
 mod journal_tables;
 mod layout;
@@ -36,10 +36,10 @@ mod writer;
 pub use archive_repair::{quarantine, repair};
 pub use archive_store::{Finding, Problem};
 pub use estimate::{Plan, Planned};
-pub use filter::Filter;
 pub use fs::{Disk, FaultInjector, Operation};
 pub use handle::{Mirror, Outcome};
 pub use ingest::{ingest, recover};
+pub use job_filter::Filter;
 pub use journal::{
     Archive, Calls, Changes, Cursor, FileState, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn, Reading,
     Record, Relist, Removed, StateCount, TypeCount, WriteTxn,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::filter::Filter;
+use super::job_filter::Filter;
 use headland_agronomy::MarketMoisture;
 use headland_client::OnError;
 

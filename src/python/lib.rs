@@ -12,6 +12,7 @@ mod cleaning;
 mod client;
 mod config;
 mod conversion;
+mod coordinate_offsets;
 mod dataset;
 mod doctor;
 mod download;
@@ -29,7 +30,6 @@ mod memory;
 mod mirror;
 mod pages;
 mod prescription;
-mod ragged_geometry;
 mod rates;
 mod read_options;
 mod reader;
@@ -64,6 +64,8 @@ mod _core {
     #[pymodule_export]
     use super::conversion::Conversion;
     #[pymodule_export]
+    use super::coordinate_offsets::ragged;
+    #[pymodule_export]
     use super::dataset::{
         Dataset, Scan, conversion_factor, converted_schema, coordinate_system, dataset_names, manifest_files,
         mixed_units_warning, read_row_groups, replace_folder, union_schemas,
@@ -96,8 +98,6 @@ mod _core {
     use super::pages::Pages;
     #[pymodule_export]
     use super::prescription::{Prescription, amount_unit, check_prescription, make_prescription, stated_units};
-    #[pymodule_export]
-    use super::ragged_geometry::ragged;
     #[pymodule_export]
     use super::rates::{RateComparison, compare_rates};
     #[pymodule_export]

@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 
-use super::json::{self, List};
+use super::json_reader::{self, List};
 use super::node::Node;
 use super::path::Unreadable;
 use super::record_reader::RecordReader;
 use super::reply::{Content, Page, STATUS, ServiceResponse, check_detail, response_from, to_page};
 use super::value::Value;
-use super::xml;
+use super::xml_reader;
 use crate::value_limit::check_values;
 use headland_api::envelope::SERVICE_INDEX;
 use headland_api::{Index, Shape};
@@ -84,7 +84,7 @@ fn parse<T>(
     read: impl FnOnce(Node<'_>) -> Result<T>,
 ) -> Result<T> {
     match content {
-        Content::Json => json::parse(body, what, root, list, read),
-        Content::Xml => read(xml::parse(body, what, root)?),
+        Content::Json => json_reader::parse(body, what, root, list, read),
+        Content::Xml => read(xml_reader::parse(body, what, root)?),
     }
 }

@@ -6,7 +6,7 @@ mod decode;
 mod derived;
 mod extra_fields;
 mod fields;
-mod json;
+mod json_reader;
 mod json_writer;
 mod masking;
 mod node;
@@ -17,7 +17,7 @@ pub mod reply;
 mod untyped;
 pub mod value;
 mod value_limit;
-mod xml;
+mod xml_reader;
 mod xml_writer;
 
 pub use bigint::quote_big_ints;

@@ -6,7 +6,7 @@
 use serde_json::Value as Tree;
 
 use super::extra_fields::UniqueNames;
-use super::json;
+use super::json_reader;
 use super::node::Node;
 use super::value::{Name, Value};
 use super::value_limit::check_values;
@@ -16,7 +16,7 @@ use headland_base::names;
 /// Decodes a body. Nothing may follow the value, and `serde_json` limits the nesting to 127 levels.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {
     check_values(body)?;
-    json::parse(body, "JSON", "JSON", None, |node| Ok(value(node, false)))
+    json_reader::parse(body, "JSON", "JSON", None, |node| Ok(value(node, false)))
 }
 
 fn value(node: Node<'_>, is_id: bool) -> Value {

@@ -13,7 +13,7 @@ from headland.suggestions import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from headland.layer.shown import Column, ShownTable
+    from headland.layer.display_protocol import Column, ShownTable
 
 FIRST = (
     *("job_name", "field"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from headland.layer.shown import ShownLayer
+    from headland.layer.display_protocol import ShownLayer
 
 RAMP = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 """Viridis, for the legend: the colours of records are those of `plot`."""

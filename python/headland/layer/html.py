@@ -15,7 +15,7 @@ from headland.layer.text import heading
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from headland.layer.shown import Column, ShownLayer
+    from headland.layer.display_protocol import Column, ShownLayer
 
 KINDS = {"yield": "Harvest", "as_applied": "Application", "planting": "Planting"}
 """Kinds of jobs, as they are shown."""

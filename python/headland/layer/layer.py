@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from headland import _core, argument_hints, arguments, errors
 from headland.layer.columns import check_named
 from headland.layer.listings import Diagnostics
-from headland.layer.views import LayerViews
+from headland.layer.table_methods import LayerViews
 
 if TYPE_CHECKING:
     import os

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from headland.display.tables import SHOWN
 
 if TYPE_CHECKING:
-    from headland.layer.shown import ShownLayer
+    from headland.layer.display_protocol import ShownLayer
 
 MAX_CRS_SHOWN = 60
 """Maximum length of a coordinate system's name in one line."""

@@ -25,7 +25,7 @@ import headland as hl
 from headland.layer import rows as layer_rows
 from headland.layer.rows import Rows
 from headland.layer.summary import ColumnSummary, summarize
-from headland.layer.views import LayerViews
+from headland.layer.table_methods import LayerViews
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,7 @@
 pub(crate) mod clean_rows;
 #[cfg(test)]
 pub(crate) mod clean_tests;
-pub(crate) mod cleaned_layers;
+pub(crate) mod cleaned;
 pub(crate) mod delays;
 pub(crate) mod diagnostics;
 pub(crate) mod each_season;

@@ -1,7 +1,9 @@
-//! Columns that are added to a layer: a field, and an array for each batch.
+//! Columns that are added to a layer: a field with its unit, and an array for each batch.
+
+use std::collections::HashMap;
 
 use arrow_array::ArrayRef;
-use arrow_schema::Field;
+use arrow_schema::{DataType, Field};
 
 use headland_reader::layer::Layer;
 
@@ -20,4 +22,10 @@ pub(crate) fn split(layer: &Layer, array: &ArrayRef) -> Vec<ArrayRef> {
         part
     };
     layer.batches().iter().map(|batch| next(batch.num_rows())).collect()
+}
+
+/// A field with a unit, if it has one.
+pub(crate) fn field(name: &str, data_type: DataType, unit: &str) -> Field {
+    let unit = (!unit.is_empty()).then(|| ("unit".to_owned(), unit.to_owned()));
+    Field::new(name, data_type, true).with_metadata(unit.into_iter().collect::<HashMap<_, _>>())
 }

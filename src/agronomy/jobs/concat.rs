@@ -10,7 +10,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
-use crate::cleaning::cleaned_layers::field as column_field;
+use crate::columns::added::field as column_field;
 use crate::columns::canonical::{CANONICAL, JobKind};
 use crate::columns::canonical_rows::{crop_array, market_array};
 use crate::columns::convert::{in_system, scaled};

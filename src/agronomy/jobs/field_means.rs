@@ -9,8 +9,9 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, LargeStringArray, RecordBatc
 use arrow_schema::{DataType, Field};
 use chrono::{DateTime, Datelike as _};
 
-use crate::cleaning::cleaned_layers::{Cleaned, clean, field as column};
+use crate::cleaning::cleaned::{Cleaned, clean};
 use crate::cleaning::reasons::{DUPLICATE, MOISTURE};
+use crate::columns::added::field as column;
 use crate::columns::canonical::JobKind;
 use crate::columns::canonical_rows::{crop_array, first_year, layer_kind};
 use crate::columns::cell_values::{arrays, nullable};

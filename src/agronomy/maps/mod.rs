@@ -1,5 +1,6 @@
 //! Maps of cleaned jobs: cells and plots, their totals, titles and the columns that they show.
 
+pub(crate) mod cells_and_plots;
 pub(crate) mod column_words;
 pub(crate) mod grid;
 pub(crate) mod plots;
@@ -10,7 +11,6 @@ pub(crate) mod shown_column_tests;
 pub(crate) mod spread_ground;
 #[cfg(test)]
 pub(crate) mod spread_ground_tests;
-pub(crate) mod targets;
 pub(crate) mod title;
 pub(crate) mod unit_squares;
 pub(crate) mod weighed_total;

@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 
 use super::part::{Part, products};
 use super::target_values::RateUnit;
-use crate::cleaning::cleaned_layers::field;
+use crate::columns::added::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
 use crate::columns::job_products::{JOB_TOTALS, JobProduct};

@@ -11,7 +11,7 @@ use super::classes::Class;
 use super::classes::Compared;
 use super::part::{Part, products};
 use super::target_values::RateUnit;
-use crate::cleaning::cleaned_layers::field;
+use crate::columns::added::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
 use headland_base::error::Result;

@@ -5,7 +5,6 @@ pub(crate) mod claims;
 pub(crate) mod field_rows;
 #[cfg(test)]
 pub(crate) mod field_rows_tests;
-pub(crate) mod filters;
 pub(crate) mod gather;
 pub(crate) mod lengths;
 pub(crate) mod logged_rows;
@@ -16,6 +15,7 @@ pub(crate) mod order;
 pub(crate) mod order_fit;
 pub(crate) mod outliers;
 pub(crate) mod places;
+pub(crate) mod position_speed_moisture;
 pub(crate) mod repeated_rows;
 pub(crate) mod result_columns;
 #[cfg(test)]

@@ -35,7 +35,15 @@ pub(super) fn classify_fault(fault: &Fault, host: &str, proxy: Option<&str>) -> 
             let advice = Certificate::from_message(message).advice();
             (Outcome::Untrusted, format!("the TLS connection to {host}{through} failed: {message}. {advice}"))
         }
-        FaultKind::Timeout => (Outcome::Lost, format!("no reply from {host}{through}: {message}")),
+        // A proxy whose name is resolved slowly, or that drops packets, is not refused before the time is over.
+        FaultKind::Timeout if proxy.is_some() => (
+            Outcome::Lost,
+            format!(
+                "no reply from {host}{through}: {message}; check that the proxy in HTTPS_PROXY is reachable, or name \
+                 the host in NO_PROXY if it needs no proxy"
+            ),
+        ),
+        FaultKind::Timeout => (Outcome::Lost, format!("no reply from {host}: {message}")),
         FaultKind::Reset => {
             (Outcome::Lost, format!("the connection to {host}{through} closed before a reply was received: {message}"))
         }
@@ -70,6 +78,7 @@ mod tests {
             let fault = Fault { kind, message: "why".to_owned() };
             let text = classify_fault(&fault, "x.org", Some("proxy:3128")).error.message().into_owned();
             assert!(text.contains("x.org through the proxy `proxy:3128`") && text.contains("why"), "{text}");
+            assert_eq!(text.contains("HTTPS_PROXY"), !matches!(kind, FaultKind::Tls), "{text}");
             assert!(!classify_fault(&fault, "x.org", None).error.message().contains("proxy"));
         }
     }

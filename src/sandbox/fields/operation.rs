@@ -3,7 +3,7 @@
 use super::attributes::Table;
 use super::job_spec::{HarvestStyle, JobLog, JobSpec, Kind, ProductTotal, Total};
 use super::swaths::generate_swaths;
-use super::{logged_harvest, planting, simple_harvest, spraying, tank_mix};
+use super::{harvest, logged_harvest, planting, spraying, tank_mix};
 
 impl JobSpec {
     /// Simulates the work of the machine.
@@ -15,7 +15,7 @@ impl JobSpec {
         match self.kind {
             Kind::Planting => planting::measure(self, swaths),
             Kind::Spraying => spraying::measure(self, swaths),
-            Kind::Harvest => simple_harvest::measure(self, swaths),
+            Kind::Harvest => harvest::measure(self, swaths),
         }
     }
 
@@ -24,7 +24,7 @@ impl JobSpec {
         match self.kind {
             Kind::Planting => planting::total(self, log),
             Kind::Spraying => spraying::total(self, log),
-            Kind::Harvest => simple_harvest::total(self, log),
+            Kind::Harvest => harvest::total(self, log),
         }
     }
 
@@ -52,7 +52,7 @@ impl JobSpec {
         match self.kind {
             Kind::Planting => planting::add_columns(self, log, &mut table),
             Kind::Spraying => spraying::add_columns(self, log, &mut table),
-            Kind::Harvest => simple_harvest::add_columns(self, log, &mut table),
+            Kind::Harvest => harvest::add_columns(self, log, &mut table),
         }
         if let Some(added) = number.checked_sub(1).and_then(|index| log.added.get(index)) {
             tank_mix::replace_rates(&mut table, added, (0, 1));

@@ -6,20 +6,20 @@
 
 mod batches;
 pub(super) mod column;
+mod hole_assignment;
 mod multipatch;
 mod ordinates;
 mod pending;
 mod points;
 mod ring_index;
-mod rings;
 #[cfg(test)]
 mod tests;
 mod wkb_builder;
 mod wkb_size;
 
+use self::hole_assignment::{Ring, assemble_polygons, has_outer_hole};
 pub(super) use self::ordinates::is_valid_coordinate;
 use self::ordinates::{NO_DATA, are_valid_coordinates, floats, has_nan_end};
-use self::rings::{Ring, assemble_polygons, has_outer_hole};
 use self::wkb_builder::{Dimensions, WkbBuilder};
 use crate::archive::{AllocError, Code, Record, Shape, ShapeHeader, ShapeType, Vertices, check_available, try_reserve};
 

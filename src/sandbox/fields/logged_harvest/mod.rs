@@ -26,9 +26,9 @@ pub(super) use self::truth::HarvestLog;
 pub use self::truth::{HarvestGrid, HarvestTruth};
 use self::yield_surface::{CropMeans, YieldSurface, reach};
 use crate::fields::deterministic_math::{i64_to_f64, round_to_i64, scaled};
+use crate::fields::harvest::FLOW;
 use crate::fields::job_spec::{JobLog, JobSpec};
 use crate::fields::rng::{stream, uniform};
-use crate::fields::simple_harvest::FLOW;
 use crate::fields::swaths::{LENGTH_DECIMALS, LoggedPoint, SwathLog};
 
 /// Smallest field with two machines, in m².

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from headland import _core, arguments, errors, extras
+from headland.layer.display_protocol import Column
 from headland.layer.listings import Columns
-from headland.layer.shown import Column
 
 if TYPE_CHECKING:
     import os

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import geopandas as gpd
 import shapely
-from report import Target, medians, report
+from target_report import Target, medians, report
 
 import headland as hl
 

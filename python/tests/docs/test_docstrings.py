@@ -1,6 +1,6 @@
 """Runs the examples of docstrings and of the README.
 
-The asynchronous examples are in the reference pages; `test_reference.py` runs them. Notebooks are pages too.
+The asynchronous examples are in the reference pages; `test_pages.py` runs them. Notebooks are pages too.
 """
 
 from __future__ import annotations

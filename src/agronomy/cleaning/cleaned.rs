@@ -1,7 +1,6 @@
 //! Builds the layers of a cleaning: all rows with their reasons, and the report.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, LargeStringArray};
@@ -14,6 +13,7 @@ use crate::cleaning::each_season::clean_seasons;
 use crate::cleaning::high_yield::high_yield;
 use crate::cleaning::reasons::{POSITION, REASONS, main_reason};
 use crate::cleaning::recipe::Recipe;
+use crate::columns::added::field;
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
@@ -228,12 +228,6 @@ impl Values<'_> {
         }
         (field.with_metadata(metadata), array)
     }
-}
-
-/// A field with a unit, if it has one.
-pub(crate) fn field(name: &str, data_type: DataType, unit: &str) -> Field {
-    let unit = (!unit.is_empty()).then(|| ("unit".to_owned(), unit.to_owned()));
-    Field::new(name, data_type, true).with_metadata(unit.into_iter().collect::<HashMap<_, _>>())
 }
 
 /// The columns of a cleaning in the order of the tracks.

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::cleaning::clean_rows::CleanRows;
-use crate::cleaning::cleaned_layers::field;
+use crate::columns::added::field;
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::nullable;
 use crate::columns::row_ratios::median;
