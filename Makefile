@@ -48,8 +48,7 @@ check: check-rust check-python ## Formatting, lints, types, stubs.
 
 check-rust:
 	cargo fmt --check
-	cargo clippy --locked --all-targets -- -D warnings
-	cargo clippy --locked --package headland-python -- -D warnings
+	cargo clippy --locked --workspace --all-targets -- -D warnings
 
 check-python: $(VENV)/.developed
 	$(BIN)/ruff format --check python notebooks benches
