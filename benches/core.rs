@@ -1,6 +1,12 @@
 //! Measures the core: signing a request, decoding a page, inflating archives and reading them.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a bench stops where its own set-up fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    missing_docs,
+    reason = "a bench stops where its own set-up fails"
+)]
 
 use std::hint::black_box;
 use std::sync::LazyLock;

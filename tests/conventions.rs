@@ -1,6 +1,12 @@
 //! Checks conventions of the source files: direction of imports, use of pyo3, length and first line of files, wording.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it expects by unwrapping"
+)]
 
 #[path = "conventions/imports.rs"]
 mod imports;

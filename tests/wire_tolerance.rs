@@ -1,7 +1,13 @@
 //! Tests the limits of the decoders: every variation in the field notes is accepted, and every kind of damage is an
 //! error.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it expects by unwrapping"
+)]
 
 #[path = "series/mod.rs"]
 mod series;

@@ -1,6 +1,10 @@
 //! Agronomic computation over the columns of layers: harmonised columns, units, cleaning and maps.
 
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "columns of one job have one length, which is checked where they are gathered, and rows are places in them"
+)]
 
 mod cleaning;
 mod columns;

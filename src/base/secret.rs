@@ -126,6 +126,7 @@ impl Secrets {
 
     /// Whether a body may contain one of them.
     #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "each byte has its place among 256")]
     pub fn may_be_in(&self, body: &[u8]) -> bool {
         // Any character of a secret may be percent-encoded, escaped, or a reference.
         let escapes = b"%\\&";

@@ -169,8 +169,9 @@ fn compare(vertices: &[Vertex], one: Edge, other: Edge, touches: &mut Vec<Touch>
     let sides = [side(a.at, b.at, c.at), side(a.at, b.at, d.at), side(c.at, d.at, a.at), side(c.at, d.at, b.at)];
     let is_one_ring = a.ring == c.ring;
     if sides.iter().all(|side| *side == 0.0) {
-        let axis = usize::from(one.high[1] - one.low[1] > one.high[0] - one.low[0]);
-        if one.high[axis].min(other.high[axis]) > one.low[axis].max(other.low[axis]) {
+        let axis =
+            if one.high[1] - one.low[1] > one.high[0] - one.low[0] { |[_, y]: Point| y } else { |[x, _]: Point| x };
+        if axis(one.high).min(axis(other.high)) > axis(one.low).max(axis(other.low)) {
             return Some(RingFault::SharedSide);
         }
     } else if sides[0] * sides[1] < 0.0 && sides[2] * sides[3] < 0.0 {
@@ -179,7 +180,10 @@ fn compare(vertices: &[Vertex], one: Edge, other: Edge, touches: &mut Vec<Touch>
     if is_one_ring && (a.after == other.number || c.after == one.number) {
         return None;
     }
-    let is_on = |edge: Edge, at: Point| (0..2).all(|axis| edge.low[axis] <= at[axis] && at[axis] <= edge.high[axis]);
+    let is_on = |edge: Edge, at: Point| {
+        let is_in = |low: f64, at: f64, high: f64| low <= at && at <= high;
+        is_in(edge.low[0], at[0], edge.high[0]) && is_in(edge.low[1], at[1], edge.high[1])
+    };
     for (vertex, edge, side) in [(c, one, sides[0]), (d, one, sides[1]), (a, other, sides[2]), (b, other, sides[3])] {
         if side != 0.0 || !is_on(edge, vertex.at) {
             continue;

@@ -1,7 +1,12 @@
 //! Tests the archive reader through its public interface: real files against GDAL's reading, generated and damaged
 //! files.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by failing")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test says what it expects by failing"
+)]
 
 mod alloc_counter;
 mod builder;

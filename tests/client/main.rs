@@ -1,6 +1,10 @@
 //! Tests the client against scripted replies with simulated time, and against a small server on loopback.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests say what they expect by unwrapping, as the tests do"
+)]
 
 mod activity;
 mod attempts;

@@ -1,6 +1,12 @@
 //! Tests the endpoint table: lints of every row, and rows and shapes against the text of the specification.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it expects by unwrapping"
+)]
 
 mod specification;
 

@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
     reason = "helpers of tests say what they expect by unwrapping, as the tests do"
 )]
 

@@ -1,5 +1,7 @@
 //! Tests the service with an independent client: requests are signed by other code and sent over real sockets.
 
+#![expect(clippy::indexing_slicing, reason = "a test says what it expects by failing")]
+
 #[path = "../client_config/mod.rs"]
 mod client_config;
 #[path = "../series/mod.rs"]

@@ -1,6 +1,11 @@
 //! Tests synthetic fields of known truth from outside: the truth, the archives read back, the details.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test says what it expects by unwrapping"
+)]
 
 mod logged;
 mod reading;

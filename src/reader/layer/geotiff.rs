@@ -97,12 +97,12 @@ impl Layer {
         let Some([_, _, side]) = squares.first().copied() else {
             return Err(no_cells("the layer has no geometry"));
         };
-        let bound = |axis: usize, choose: fn(f64, f64) -> f64, start| {
-            squares.iter().map(|square| square[axis]).fold(start, choose)
+        let bound = |start: [f64; 2], choose: fn(f64, f64) -> f64| {
+            squares.iter().fold(start, |[x, y], [to_x, to_y, _]| [choose(x, *to_x), choose(y, *to_y)])
         };
-        let [west, south] = [0, 1].map(|axis| bound(axis, f64::min, f64::INFINITY));
-        let [columns, lines] =
-            [(0, west), (1, south)].map(|(axis, low)| ((bound(axis, f64::max, low) - low) / side).round() + 1.0);
+        let [west, south] = bound([f64::INFINITY; 2], f64::min);
+        let [east, north] = bound([west, south], f64::max);
+        let [columns, lines] = [east - west, north - south].map(|length| (length / side).round() + 1.0);
         if columns * lines > MAX_CELLS {
             return Err(no_cells(&format!("a raster of them has {columns} x {lines} cells, more than {MAX_CELLS}")));
         }
@@ -145,11 +145,11 @@ fn square(wkb: &[u8]) -> Option<[f64; 3]> {
         high = [high[0].max(*x), high[1].max(*y)];
     }
     let side = high[0] - low[0];
-    let is_edge = |value: f64, axis: usize| (value - low[axis]).min(high[axis] - value) <= TOLERANCE * side;
+    let is_edge = |value: f64, low: f64, high: f64| (value - low).min(high - value) <= TOLERANCE * side;
     let is_square = corners.len() == 5
         && side > 0.0
         && (high[1] - low[1] - side).abs() <= TOLERANCE * side
-        && corners.iter().all(|(x, y)| is_edge(*x, 0) && is_edge(*y, 1));
+        && corners.iter().all(|(x, y)| is_edge(*x, low[0], high[0]) && is_edge(*y, low[1], high[1]));
     is_square.then_some([low[0], low[1], side])
 }
 
@@ -179,19 +179,20 @@ impl Raster {
 
 /// The directory of keys, and the texts that it refers to.
 fn geo_keys(crs: &Crs) -> (Vec<u16>, String) {
-    let mut keys = vec![[1, 1, 1, 3], [MODEL_TYPE, 0, 1, USER_DEFINED], [RASTER_TYPE, 0, 1, PIXEL_IS_AREA]];
+    let mut model_type = USER_DEFINED;
     let mut texts = String::new();
-    if let Some(code) = crs.epsg().and_then(|code| u16::try_from(code).ok()) {
+    let last = if let Some(code) = crs.epsg().and_then(|code| u16::try_from(code).ok()) {
         let (model, key) = if crs.wkt().starts_with("GEOG") { GEOGRAPHIC } else { PROJECTED };
-        keys[1][3] = model;
-        keys.push([key, 0, 1, code]);
+        model_type = model;
+        [key, 0, 1, code]
     } else {
         // GDAL reads a system without a code from this citation of a user-defined model. Texts are ASCII, and `|` ends one.
         let wkt = crs.wkt().replace(|letter: char| !letter.is_ascii() || letter == '|', "_");
         texts = format!("ESRI PE String = {wkt}|");
         let length = u16::try_from(texts.len()).unwrap_or(0);
-        keys.push([PROJECTED_CITATION, Tag::GeoAsciiParamsTag.to_u16(), length, 0]);
-    }
+        [PROJECTED_CITATION, Tag::GeoAsciiParamsTag.to_u16(), length, 0]
+    };
+    let keys = [[1, 1, 1, 3], [MODEL_TYPE, 0, 1, model_type], [RASTER_TYPE, 0, 1, PIXEL_IS_AREA], last];
     (keys.into_iter().flatten().collect(), texts)
 }
 

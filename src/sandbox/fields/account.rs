@@ -266,6 +266,7 @@ pub fn small_jobs(seed: u64, count: u32, computers: &[Computer]) -> Vec<Job> {
         .collect()
 }
 
+#[expect(clippy::indexing_slicing, reason = "one of the displays, and a remainder of the number of crops")]
 fn build_job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &[Computer]) -> Job {
     let Plan { season, kind, coverage, layout, .. } = plan;
     let mut rng = stream(seed, &[8, u64::try_from(slot).unwrap_or(0)]);

@@ -161,10 +161,11 @@ fn plane_of(zones: &[(Polygons, f64)]) -> Plane {
 
 /// Drives passes to and fro over the extent of the zones. `None`: the extent is larger than a field.
 fn drive(zones: &[Zone], options: &SprayOptions) -> Option<Vec<Step>> {
-    let bound = |side: usize, pick: fn(f64, f64) -> f64| zones.iter().map(|zone| zone.extent[side]).reduce(pick);
-    let west = (bound(0, f64::min)? / STEP).floor() * STEP;
-    let south = (bound(1, f64::min)? / STEP).floor() * STEP;
-    let (east, north) = (bound(2, f64::max)?, bound(3, f64::max)?);
+    let whole = |[west, south, east, north]: [f64; 4], [w, s, e, n]: [f64; 4]| {
+        [west.min(w), south.min(s), east.max(e), north.max(n)]
+    };
+    let [west, south, east, north] = zones.iter().map(|zone| zone.extent).reduce(whole)?;
+    let [west, south] = [west, south].map(|side| (side / STEP).floor() * STEP);
     if (east - west) * (north - south) > usize_to_f64(MAX_CELLS) * CELL * CELL {
         return None;
     }

@@ -72,6 +72,7 @@ fn decode_irregular(
 }
 
 /// The value of each letter: 0, 1, or 2 for a byte that needs the general parser.
+#[expect(clippy::indexing_slicing, reason = "the compiler checks the places of a constant")]
 const LETTERS: [u8; 256] = {
     let mut letters = [2; 256];
     letters[b'F' as usize] = 0;

@@ -110,12 +110,12 @@ fn stretch(system: &Projected, [x, y]: [f64; 2]) -> Option<f64> {
     let (mut xs, mut ys) = ([x, x + step, x], [y, y, y + step]);
     transform.apply(&mut xs, &mut ys).ok()?;
     let [east, north] = metres_of_degree(&system.base.datum.ellipsoid, ys[0]);
-    let side = |index: usize| {
-        let turn = xs[index] - xs[0];
+    let side = |x: f64, y: f64| {
+        let turn = x - xs[0];
         let across = (turn - 360.0 * (turn / 360.0).round()) * east;
-        across.hypot((ys[index] - ys[0]) * north)
+        across.hypot((y - ys[0]) * north)
     };
-    let ratios = [100.0 / side(1) - 1.0, 100.0 / side(2) - 1.0];
+    let ratios = [100.0 / side(xs[1], ys[1]) - 1.0, 100.0 / side(xs[2], ys[2]) - 1.0];
     ratios.into_iter().max_by(|a, b| a.abs().total_cmp(&b.abs()))
 }
 
