@@ -33,8 +33,8 @@ MIN_NUMBER, TENTH, THOUSAND, MAX_WHOLE = 1e-5, 0.1, 1e3, 1e15
 MAX_NAMES = 0.6
 """Part of the width that the names of rows may take in each block."""
 
-LONG_WORD = 40
-"""Characters of a word that may be broken in HTML, so that the other columns stay visible."""
+LONG_WORD = 24
+"""Characters of a word that may be broken in HTML, so that a table fits a narrow page."""
 
 MAX_BLOCKS = 3
 """Blocks of columns, one below the other, of a table that is wider than the console."""
