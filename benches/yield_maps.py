@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import shapely
+from make_harvest import CRS, harvest
 from target_report import Target, report
 from yield_peers import PEERS, by_cell, earlier_swaths
-from yield_rows import CRS, harvest
 
 import headland as hl
 

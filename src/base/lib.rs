@@ -7,4 +7,5 @@ pub mod hex;
 pub mod names;
 pub mod part_file;
 pub mod secret;
+pub mod secret_masking;
 pub mod times;

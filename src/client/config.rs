@@ -9,7 +9,8 @@ use crate::limiter::Window;
 use crate::signing::{Credentials, SigningKey};
 use crate::transport::{Observer, Timeouts};
 use headland_base::error::{Error, Kind, Result};
-use headland_base::secret::{Secret, SecretKind, Secrets};
+use headland_base::secret::Secret;
+use headland_base::secret_masking::{SecretKind, Secrets};
 use headland_wire::Content;
 
 /// The recommended maximum page size (specification 4.1).

@@ -9,7 +9,8 @@ use crate::limiter::{Limiter, StoreLocation};
 use crate::transport::{Auth, BaseUrl, ServiceContext, Skew, Transport};
 use headland_api::{Endpoint, Service};
 use headland_base::error::{Error, Kind, Result};
-use headland_base::secret::{Secret, SecretKind};
+use headland_base::secret::Secret;
+use headland_base::secret_masking::SecretKind;
 use headland_wire::Content;
 
 /// The configured services other than the field data API.

@@ -19,7 +19,7 @@ use crate::transport::{
 };
 use headland_api::{Endpoint, Returns};
 use headland_base::error::{Error, Kind, Result};
-use headland_base::secret::Secrets;
+use headland_base::secret_masking::Secrets;
 use headland_reader::archive::{Limits, may_be_complete_cart};
 use headland_wire::{decode_response, is_page};
 

@@ -13,13 +13,13 @@ mod display_limits;
 mod lattice;
 mod make;
 mod merge;
+mod merge_small_parts;
 mod noding;
 mod orientation;
 mod rate_column;
 mod rate_rounding;
 mod ring_faults;
 mod ring_size;
-mod small_parts;
 mod totals;
 
 pub use as_display::{DisplayMap, read_as_display};

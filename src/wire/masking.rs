@@ -4,7 +4,7 @@
 use super::bigint::text_length;
 use super::path::excerpt;
 use headland_base::names::strip_bom;
-use headland_base::secret::{SecretKind, Secrets};
+use headland_base::secret_masking::{SecretKind, Secrets};
 
 /// A body whose secrets are masked.
 #[derive(Clone, Debug, PartialEq, Eq)]

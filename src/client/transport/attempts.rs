@@ -17,7 +17,7 @@ use super::{Body, Fault, FaultKind, FullResponse, Reply, Request, error_body};
 use crate::limiter::{RateLimitHeaders, Slot};
 use headland_api::{Endpoint, Method};
 use headland_base::error::{Error, Kind, Result};
-use headland_base::secret::Secrets;
+use headland_base::secret_masking::Secrets;
 use headland_wire::decode_response;
 
 /// Longer bodies of an error are not read.

@@ -20,7 +20,7 @@ use crate::limiter::Limiter;
 use headland_api::{Endpoint, Method};
 use headland_base::clock::Clock;
 use headland_base::error::{Error, Kind, Result};
-use headland_base::secret::Secrets;
+use headland_base::secret_masking::Secrets;
 use headland_wire::Content;
 
 /// The parts that all calls to a service share.

@@ -7,7 +7,7 @@ use super::{FullResponse, ServiceContext};
 use headland_api::Endpoint;
 use headland_base::error::Error;
 use headland_base::names;
-use headland_base::secret::SecretKind;
+use headland_base::secret_masking::SecretKind;
 use headland_wire::mask;
 
 /// The row whose reply contains the access key by definition (specification 2.7).

@@ -5,6 +5,7 @@
 mod boundaries;
 mod canonical;
 mod canonical_writer;
+mod catalog_layer_tables;
 mod catalog_writer;
 mod checked_file;
 mod convert;
@@ -12,7 +13,6 @@ mod farm_fields;
 mod file_checksums;
 mod footer;
 mod hilbert;
-mod layer_tables;
 mod manifest;
 mod mixed_units;
 mod part_writer;
@@ -36,9 +36,9 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 
+use self::catalog_layer_tables::LayerTables;
 use self::catalog_writer::CatalogWriter;
 use self::farm_fields::FieldNames;
-use self::layer_tables::LayerTables;
 use self::manifest::Manifest;
 use self::publication_plan::Plan;
 use self::source_archive::PublishError;

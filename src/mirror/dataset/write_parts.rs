@@ -6,9 +6,9 @@ use std::vec::IntoIter;
 
 use super::canonical;
 use super::canonical_writer::{CanonicalFiles, CanonicalWriter};
+use super::catalog_layer_tables::LayerTables;
 use super::convert::{self, ConvertedLayer};
 use super::farm_fields::{FieldNames, stated_field};
-use super::layer_tables::LayerTables;
 use super::manifest::Part;
 use super::part_writer::{ChecksummedFile, RowGroupWriter};
 use super::publication_plan::{PendingLayer, Sizes};

@@ -2,5 +2,5 @@
 
 #![expect(dead_code, reason = "the extension uses what the tests do not")]
 
-#[path = "../src/python/shutdown.rs"]
-mod shutdown;
+#[path = "../src/python/interpreter_shutdown.rs"]
+mod interpreter_shutdown;
