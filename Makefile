@@ -40,9 +40,9 @@ compared: ## List the data that tests could not compare, since it is missing nex
 test-rust: ## The core, without Python.
 	cargo test --locked
 
-# Two processes: most tests wait for a service or for another process at some point.
+# Three processes, also on two cores: tests wait for a service or for another process half of their time.
 test-python: $(VENV)/.developed ## The package, against the local service.
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 
 check: check-rust check-python ## Formatting, lints, types, stubs.
 
