@@ -64,7 +64,8 @@ class RateComparison:
         - ``planned_rate``, ``planned_error``, ``planned_class``: the same against a prescription
         - ``step`` (the target changed by more than 10 % in the last 5 s), ``speeding`` (more than 0.2 m/s² over 3 s),
           ``ends`` (5 s at the ends of a pass) and ``double`` (ground that was covered before): causes of a wrong rate
-        - ``m2``: ground in m² that no earlier row of the product covers
+        - ``m2``: ground in m² that no earlier row of the product covers. Sum the rows that have a class: where the boom
+          is off and nothing is asked, no ground is in the report
         """
         return Layer(self._core.layer)
 
@@ -74,8 +75,9 @@ class RateComparison:
 
         The lines ``by`` ``class`` add up to the line ``all``; several causes may hold for a row. ``ha`` is ground
         counted once. ``share`` is the part of all ground, and of a cause the part of the ground that is off the target.
-        ``asked`` and ``applied`` (kg, L or seeds) are of full swaths, ``difference`` is (applied - asked) / asked where
-        both are known, and ``off_rate`` is the part of the line's rated ground that is under or over the target.
+        ``asked`` and ``applied`` (kg, L or seeds) are of full swaths, because overlaps receive the product twice.
+        ``difference`` is (applied - asked) / asked of the rows that have both a target and a rate, so it may differ
+        from the totals of the line. ``off_rate`` is the part of its rated ground that is under or over the target.
         """
         return Layer(self._core.report)
 
