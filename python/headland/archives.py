@@ -55,8 +55,8 @@ class _Bounds(NamedTuple):
 class Limits(_Bounds):
     """Limits of an archive; a larger one is refused before memory is allocated.
 
-    All are whole numbers of at least 1, ``nesting`` of at least 0. Other values raise ``TypeError`` or ``ValueError``
-    immediately.
+    All are whole numbers of at least 1, and ``nesting`` of at least 0. Other values raise ``TypeError`` or
+    ``ValueError`` immediately, before an archive is opened.
     """
 
     __slots__ = ()

@@ -93,7 +93,8 @@ class Cleaned(Suggesting):
     def swaths(self, columns: str | Iterable[str] | None = None) -> Layer:
         """Return the swath of each row as a polygon in WGS 84, with the number of its row in ``row``.
 
-        Swaths of successive rows share their corners in curves. They may overlap; ``m2`` is the ground that is new.
+        Swaths of successive rows share their corners in curves, and those of neighbouring passes may overlap. So the
+        area of a polygon is not its ground: ``m2`` is the part that no earlier swath covers.
 
         Args:
             columns: Columns of `layer` that the swaths have too, such as ``"variety"``. Dissolved by one of them, the

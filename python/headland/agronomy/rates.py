@@ -160,10 +160,11 @@ def compare_rates(
 ) -> RateComparison:
     """Compare the rate that was asked for with the rate that was applied, on ground that is counted once.
 
-    A layer that is not harmonised is harmonised. Ground is that of `headland.clean`: a later swath counts what no
-    earlier one covers. Each product of a mix is compared by itself. Rates at the limit are within the tolerance. A
-    target that is 0 or null in every row of a product was not logged (diagnostic ``target-not-logged``); it never means
-    that nothing was asked for. The same holds for a prescription without a rate above 0.
+    A layer that is not harmonised is harmonised first, so that rates have units. Ground is that of `headland.clean`: a
+    later swath counts what no earlier one covers. Each product of a mix is compared by itself, and a rate at the limit
+    is within the tolerance. A target that is 0 or null in every row of a product was not logged (diagnostic
+    ``target-not-logged``), because some displays write zeros where they log no target. So it never means that nothing
+    was asked for, and the same holds for a prescription without a rate above 0.
 
     Args:
         layer: The job of a sprayer, spreader or planter, of points or polygons: a layer, a GeoDataFrame, or an Arrow

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TypeCondition:
-    """The types of jobs that a caller asks for.
+    """The types of jobs that a caller selects.
 
     The label of the list may leave the kind of a job open, as ``Planter/Sprayer`` does; then its detail decides.
     """

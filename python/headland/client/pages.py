@@ -143,11 +143,12 @@ class _Pages(Generic[Record]):
 class Pages(_Pages[Record]):
     """A lazy list of records, read page by page during iteration.
 
-    Iterating again reads the list again. ``len()`` is the total count of the service; it reads the first page, which
-    iteration then uses. ``pages[0]`` and ``pages[:5]`` read as many pages as needed. ``next(pages)`` has a cursor of
-    its own. Once a page was read, the list is displayed with its count and first records; a display makes no call.
+    Iterating again reads the list again, so it has what is new. ``len()`` is the total count of the service; it reads
+    the first page, which iteration then uses. ``pages[0]`` and ``pages[:5]`` read as many pages as needed, and
+    ``next(pages)`` has a cursor of its own. Once a page was read, the list is displayed with its count and first
+    records; a display makes no call.
 
-    It is also a table. ``to_arrow()``, ``to_pandas()`` and every package that reads Arrow streams (``pyarrow``,
+    A list is also a table: ``to_arrow()``, ``to_pandas()`` and every package that reads Arrow streams (``pyarrow``,
     ``polars``, ``duckdb``) return a column for each field of the specification. Ids and texts are strings, times are
     microseconds in UTC, and nested records are structs; ``unit`` and ``documentation`` are metadata of the field.
     Fields that are not in the specification are in the last column, ``unknown_fields``, as the text of a JSON object.

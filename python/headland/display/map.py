@@ -25,7 +25,9 @@ MAX_CAPTION = 100
 
 
 class Map:
-    """A map of one column of a layer, as `Layer.plot` draws it. Notebooks show it; hovering shows values with units.
+    """A map of one column of a layer, as `Layer.plot` draws it.
+
+    Notebooks show it, and hovering over a record shows its value with the unit.
 
     >>> map = headland.read("job.zip").plot("YIELD")
     >>> map.save("yield.svg")

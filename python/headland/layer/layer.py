@@ -103,7 +103,7 @@ class Layer(LayerViews):
     def __geo_interface__(self) -> dict[str, Any]:
         """A GeoJSON feature collection in WGS 84, as written by ``write_geojson``.
 
-        The protocol has no arguments. If the coordinate system is unknown, this raises ``ValueError``;
+        The protocol has no arguments, so this raises ``ValueError`` if the coordinate system is unknown, where
         ``write_geojson(path, crs="as-is")`` and ``to_geopandas().__geo_interface__`` keep the coordinates unchanged.
         """
         collection: dict[str, Any] = json.loads(self._core.geojson(as_is=False))
@@ -233,7 +233,7 @@ class Layer(LayerViews):
     def boundary(self) -> Layer | None:
         """The boundary of the field, if the archive of the job has it as another layer; else ``None``.
 
-        `job_data.read` reads the layer of the job from such an archive. ``headland.read`` asks for the name of one.
+        `job_data.read` reads the layer of the job from such an archive, and ``headland.read`` requires a layer's name.
 
         >>> outline = client.job_data.read(job_id).boundary
         """
@@ -314,7 +314,7 @@ class Layer(LayerViews):
         vmax: float | None = None,
         crs: AsIs | None = None,
     ) -> Map:
-        """Draw a map of one column, with a legend, its unit and a scale bar. A notebook shows it.
+        """Draw a map of one column, with a legend, its unit and a scale bar, which a notebook shows.
 
         Args:
             column: The column. ``None`` chooses the dry yield at market moisture, else the wet one, else the display's

@@ -26,8 +26,8 @@ MAX_ROWS = 2**31 - 1
 class Batch(Layer):
     """Some rows of a layer that is read in batches: a layer of its own, and an Arrow record batch.
 
-    ``pyarrow.record_batch(batch)`` accepts it and shares the memory. The ``diagnostics`` of a batch are empty; those of
-    the reader cover all batches.
+    ``pyarrow.record_batch(batch)`` accepts it and shares the memory. The ``diagnostics`` of a batch are empty, because
+    those of the reader cover all batches.
     """
 
     __slots__ = ()

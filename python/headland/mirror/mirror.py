@@ -259,7 +259,8 @@ class Mirror(PublishedDataset):
 
         A page has the maps of its years, on one scale for each kind and crop; the cleaned yield at its moisture, with
         what was left out and why; totals, products, target and applied; prescriptions; and what could not be read.
-        A browser prints it. Numbers are those of `headland.clean`, `headland.grid` and `headland.compare_rates`.
+        A browser prints it well. The numbers are those of `headland.clean`, `headland.grid` and
+        `headland.compare_rates`, so that they can be checked.
 
         Args:
             folder: The folder of the pages, which is created. An earlier report is replaced, and its pages of other

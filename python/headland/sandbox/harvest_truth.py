@@ -63,7 +63,7 @@ class HarvestTruth:
     def grid(self, cell: float = 10.0) -> HarvestGrid:
         """Return the true map in squares with a side of `cell` metres, which are multiples of it in `crs`.
 
-        The service must be open.
+        The service computes it, so it must be open.
         """
         if isinstance(cell, bool) or not isinstance(cell, numbers.Real):
             raise TypeError(f"`cell`: expected a number of metres, got {type(cell).__name__}")
