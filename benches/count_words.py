@@ -54,7 +54,7 @@ def docstrings(folder: Path) -> Iterator[str]:
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
                 text = ast.get_docstring(node)
                 if text:
-                    yield re.split(r"\n(?:Args|Returns|Raises):\n", text)[0]
+                    yield re.split(r"\n(?:Args|Attributes|Returns|Raises):\n", text)[0]
 
 
 def texts(root: Path) -> dict[str, list[str]]:
