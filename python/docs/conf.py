@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import make_pictures
 import notebook_pages
+from docutils import nodes
 
 project = "headland"
 author = "headland contributors"
@@ -60,6 +61,9 @@ nitpick_ignore_regex = [
 ]
 
 
+LONGEST_TABLE = 120
+"""Characters of a line of output, above which it is a sentence."""
+
 NOT_MADE_BY_USERS = {
     "AsyncConversion",
     "AsyncDelivery",
@@ -100,6 +104,7 @@ def setup(app):
     app.connect("autodoc-process-signature", without_inner_arguments)
     app.connect("autodoc-process-docstring", with_arguments, priority=400)
     app.connect("autodoc-process-docstring", with_whole_sentences, priority=400)
+    app.connect("doctree-read", with_wrapped_sentences)
 
 
 def with_made_files(app, config):
@@ -141,3 +146,10 @@ def with_whole_sentences(app, what, name, obj, options, lines):
     """Break the first line of an attribute after a colon: napoleon would take what stands before it for a type."""
     if what in {"attribute", "data", "property"} and lines and ": " in lines[0]:
         lines[0:1] = lines[0].replace(": ", ":\n", 1).split("\n")
+
+
+def with_wrapped_sentences(app, doctree):
+    """Let outputs with a long sentence wrap; tables keep their columns, and scroll on narrow pages."""
+    for block in doctree.findall(nodes.literal_block):
+        if block.get("language") == "output" and max(map(len, block.astext().splitlines()), default=0) > LONGEST_TABLE:
+            block["classes"].append("wrapped")
