@@ -20,6 +20,7 @@ use super::location_lists;
 use super::options::Options;
 use super::progress::{Phase, Progress};
 use super::publisher_thread;
+use super::renewed_key;
 use super::status::{self, Status};
 use super::sync;
 use super::sync_cycle::{CycleMode, SyncCycle};
@@ -98,10 +99,23 @@ impl Mirror {
         self.client.as_ref().map_or_else(Utc::now, |client| client.clock().now())
     }
 
+    /// Opens the folder for writing. One call compares another access key with the mirror.
+    async fn open_writer(&self, progress: &Progress) -> Result<MirrorWriter> {
+        let client = self.client()?.with_free_queue_time();
+        let folder = Folder::open(&self.path, true)?;
+        let has_called = renewed_key::accept(&folder, &client, &self.options).await?;
+        let writer = MirrorWriter::open(folder, client, &self.options, progress)?;
+        renewed_key::set_base_url(&writer.journal, &writer.client)?;
+        if has_called {
+            writer.count_finished_call();
+        }
+        Ok(writer)
+    }
+
     /// Reads the due lists, and details where the filter needs them, and returns the work of a sync. The next sync does
     /// not read these again.
     pub async fn plan(&self, progress: &Progress) -> Result<Plan> {
-        let writer = MirrorWriter::open(&self.path, self.client()?, &self.options, progress)?;
+        let writer = self.open_writer(progress).await?;
         progress.update(|snapshot| snapshot.phase = Phase::Lists);
         let cycle = SyncCycle::resume_or_begin(&writer.journal, &self.options, CycleMode::Plan, writer.now())?;
         read_lists(&writer, &cycle).await?;
@@ -117,10 +131,11 @@ impl Mirror {
         })
     }
 
-    /// Plan from the journal alone, without calls. Changes since the last lists are not included.
+    /// Plan from the journal alone, without calls. Changes since the last lists are not included, and the access key is
+    /// not compared with the mirror.
     pub fn plan_offline(&self) -> Result<Plan> {
         let folder = Folder::open(&self.path, false)?;
-        let journal = Journal::open(&folder, self.client.as_ref().map(Client::account).as_deref())?;
+        let journal = Journal::open(&folder, None)?;
         let budget = match &self.client {
             Some(client) => client.budget(),
             None => headland_client::limiter::Budget {
@@ -140,7 +155,7 @@ impl Mirror {
 
     /// Downloads everything new or changed and publishes it. After a drop at any await, the next sync resumes.
     pub async fn sync(&self, progress: &Progress) -> Result<Outcome> {
-        let writer = MirrorWriter::open(&self.path, self.client()?, &self.options, progress)?;
+        let writer = self.open_writer(progress).await?;
         let begun = writer.now();
         let mut outcome = Outcome::default();
         loop {

@@ -9,6 +9,7 @@ use super::journal::{Calls, FileState, ItemKind, Journal, ReadTxn, StateCount, T
 use super::layout::Folder;
 use super::layout::POINTER;
 use super::options::Options;
+use super::renewed_key;
 use super::sync_cycle::{SyncCycle, is_relist_due};
 use headland_base::error::Result;
 
@@ -69,13 +70,14 @@ pub struct Status {
     pub unavailable: Vec<Unavailable>,
 }
 
-/// Digest of the account that the folder mirrors; `None` without a journal.
-pub fn account(path: &std::path::Path) -> Result<Option<String>> {
+/// Digests of the account that the folder mirrors: that of its access key, and those of earlier keys. None without a
+/// journal.
+pub fn accounts(path: &std::path::Path) -> Result<Vec<String>> {
     if !path.join("journal.sqlite").is_file() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let folder = Folder::open(path, false)?;
-    Journal::open(&folder, None)?.read(|txn| txn.get_meta("account"))
+    Journal::open(&folder, None)?.read(renewed_key::accounts)
 }
 
 /// Kinds in the list of jobs that the mirror has read; none without a journal.

@@ -49,18 +49,12 @@ impl std::ops::Deref for MirrorWriter {
 }
 
 impl MirrorWriter {
-    /// Opens the folder for writing and recovers from a killed run.
-    pub(super) fn open(
-        path: &std::path::Path,
-        client: &Client,
-        options: &Options,
-        progress: &Progress,
-    ) -> Result<Self> {
-        let folder = Folder::open(path, true)?;
+    /// Opens the journal of a folder that is open for writing, and recovers from a killed run.
+    pub(super) fn open(folder: Folder, client: Client, options: &Options, progress: &Progress) -> Result<Self> {
         let journal = Journal::open(&folder, Some(&client.account()))?;
         recover(&folder, &journal, client.clock().now())?;
         Ok(Self {
-            client: client.with_free_queue_time(),
+            client,
             options: options.clone(),
             workspace: Arc::new(Workspace { folder, journal, notes: Mutex::default() }),
             progress: progress.clone(),

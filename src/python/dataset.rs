@@ -117,8 +117,9 @@ type Statement = (String, Vec<(String, String)>);
 /// Job type, year, files, rows, bytes.
 type Stock = (Option<String>, Option<i32>, u64, u64, u64);
 
-/// Path, checksums, job type, year and numbers of row groups: the input of a task in another process.
-type RowGroups = (OsString, String, Option<String>, Option<i32>, Vec<usize>);
+/// Path, checksums, job type, year, numbers of row groups, and ids of the selected jobs: the input of a task in another
+/// process.
+type RowGroups = (OsString, String, Option<String>, Option<i32>, Vec<usize>, Option<Vec<String>>);
 
 /// A planned read of rows. Each Arrow stream reads them again.
 #[pyclass(frozen, module = "headland._core")]
@@ -150,8 +151,8 @@ impl Scan {
     /// unless a single group is larger.
     fn row_groups(&self, max_rows: usize) -> Vec<(RowGroups, Option<[f64; 4]>)> {
         let groups = |groups: core::RowGroups| {
-            let core::RowGroups { path, crc32, job_type, year, groups, bounds } = groups;
-            ((path.into_os_string(), crc32, job_type, year, groups), bounds)
+            let core::RowGroups { path, crc32, job_type, year, groups, bounds, jobs } = groups;
+            ((path.into_os_string(), crc32, job_type, year, groups, jobs), bounds)
         };
         self.scan.row_groups(max_rows).into_iter().map(groups).collect()
     }
@@ -201,13 +202,14 @@ pub(super) fn read_row_groups(
     bbox: Option<[f64; 4]>,
 ) -> PyResult<Table> {
     let schema = Arc::new(c_schema::import(schema)?);
-    let groups = |(path, crc32, job_type, year, groups): RowGroups| core::RowGroups {
+    let groups = |(path, crc32, job_type, year, groups, jobs): RowGroups| core::RowGroups {
         path: path.into(),
         crc32,
         job_type,
         year,
         groups,
         bounds: None,
+        jobs,
     };
     let row_groups: Vec<core::RowGroups> = row_groups.into_iter().map(groups).collect();
     let table_schema = Arc::clone(&schema);

@@ -93,7 +93,7 @@ mod _core {
         Delivery, broken_map_rule, plan_send, plan_send_async, send_map, send_map_async, zip_shapefile,
     };
     #[pymodule_export]
-    use super::mirror::{Mirror, format_size, format_span, mirrored_account};
+    use super::mirror::{Mirror, format_size, format_span, mirrored_accounts};
     #[pymodule_export]
     use super::pages::Pages;
     #[pymodule_export]

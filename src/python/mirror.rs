@@ -211,10 +211,10 @@ impl Mirror {
     }
 }
 
-/// Returns the digest of the account that a folder mirrors, from its journal; `None` without a journal.
+/// Returns the digests of the account that a folder mirrors, those of earlier access keys last; none without a journal.
 #[pyfunction]
-pub(super) fn mirrored_account(py: Python<'_>, folder: PathBuf) -> PyResult<Option<String>> {
-    bridge::without_gil(py, move || core::account(&folder))?.map_err(|error| errors::raise(py, &error))
+pub(super) fn mirrored_accounts(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<String>> {
+    bridge::without_gil(py, move || core::accounts(&folder))?.map_err(|error| errors::raise(py, &error))
 }
 
 /// Formats a duration in seconds for people.

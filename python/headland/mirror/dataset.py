@@ -71,8 +71,9 @@ class PublishedDataset(Suggesting):
 
         Args:
             job_type: One kind or several, in any spelling, such as ``"Yield"`` or ``"harvest"``; default: all. Rows of
-                jobs for which the service states no kind, not even in their details, are included in each kind. The
-                dataset has the names of details: the label ``"Sprayer"`` of lists means ``"AsApplied"``.
+                jobs for which the service states no kind, not even in their details, are included in each kind. It
+                selects the jobs that ``client.job_data.read_all`` does: ``"Sprayer"`` is a label of lists, and
+                ``"AsApplied"`` has all jobs of that kind.
             year: One year or several; a year without jobs has no rows.
             bbox: West, south, east and north in degrees: only rows whose geometries intersect this box.
             columns: Only these columns, in the order of the dataset; the geometry is always included.
@@ -132,7 +133,8 @@ class PublishedDataset(Suggesting):
 
         Args:
             units: ``"metric"`` or ``"us"`` converts numbers of ``dataset`` and of job types whose unit is known;
-                bushels become m³ or m³/ha. ``None`` keeps those of the archives.
+                bushels become m³ or m³/ha. ``None`` keeps those of the archives. Views with one unit in each column
+                are always metric.
 
         Returns:
             An ordinary ``duckdb.DuckDBPyConnection`` to a database in memory, in the time zone UTC. It downloads no
@@ -146,7 +148,8 @@ class PublishedDataset(Suggesting):
             ImportError: duckdb or pandas is not installed; ``pip install 'headland[sql]'`` installs both.
 
         Warns:
-            HeadlandWarning: Columns of ``dataset`` have several units, yields and rates first.
+            HeadlandWarning: Columns of ``dataset`` have several units, yields and rates first; or, with
+                ``units="us"``, there are views that stay metric.
 
         >>> with mirror.connect() as connection:
         ...     means = connection.sql("SELECT job_name, year, crop, mean / 1000 AS t_ha FROM field_means").df()
@@ -156,6 +159,7 @@ class PublishedDataset(Suggesting):
 
         connection, found = sql.connect(self.folder, units=_units(units))
         warn_mixed_units(found.get(sql.ALL_ROWS, []), is_converted=units is not None)
+        _warn_metric(sql.metric_views_warning(found), units)
         return connection
 
     def sql(self, query: str, /, *, units: Units | None = None, **values: Any) -> duckdb.DuckDBPyRelation:
@@ -185,7 +189,8 @@ class PublishedDataset(Suggesting):
             ImportError: duckdb, pandas or pyarrow is not installed; ``pip install 'headland[sql]'`` installs them.
 
         Warns:
-            HeadlandWarning: The query reads a column that has several units, of more than one job.
+            HeadlandWarning: The query reads a column that has several units, of more than one job; or, with
+                ``units="us"``, a view that stays metric.
 
         >>> mirror.sql("SELECT job_id, avg(MOISTURE) FROM Yield WHERE year = $year GROUP BY job_id", year=2026).df()
         """
@@ -194,6 +199,7 @@ class PublishedDataset(Suggesting):
 
         relation, mixed = sql.run(self.folder, arguments.text("query", query), values, _units(units))
         warn_mixed_units(mixed, is_converted=units is not None)
+        _warn_metric(sql.metric_views_warning(sql.read_names(query, values)), units)
         return relation
 
     @explained(TABLES)
@@ -322,6 +328,12 @@ def warn_mixed_units(columns: Sequence[tuple[str, str]], *, is_converted: bool) 
     """Issue the warning about columns with several units, if there are any."""
     warning = _core.mixed_units_warning([*columns], is_converted)
     if warning is not None:
+        errors.warn(warning)
+
+
+def _warn_metric(warning: str | None, units: str | None) -> None:
+    """Issue the warning about views that stay metric, if other units are requested."""
+    if units == "us" and warning is not None:
         errors.warn(warning)
 
 

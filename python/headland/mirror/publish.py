@@ -74,24 +74,24 @@ def publish(folder: Path, target: object, options: dict[str, Any], *, archives: 
         options.clear()
     state = _core.Dataset(folder)
     text = state.manifest
-    account = _core.mirrored_account(folder)
-    there = _pointer(store, folder, account)
+    accounts = _core.mirrored_accounts(folder)
+    there = _pointer(store, folder, accounts)
     # A copy of a mirror may have the state in a folder of another name.
     name = f"generations/{state.generation:06}-{hashlib.sha256(text).hexdigest()[:12]}"
     files = [File(state.path / path, f"{name}/{path}", size, sha256) for path, size, sha256 in state.files]
     files += [_archive(folder, path) for path in state.archives()] if archives else []
     sent = _upload_missing(store, there.state, name, text, files)
-    last = _pointer(store, folder, account)
+    last = _pointer(store, folder, accounts)
     again: list[int] = []
     if last.state != name:
         _remove(store, last, name)
-        said = {"format": 1, "state": name, "before": last.state} | ({"account": account} if account else {})
+        said = {"format": 1, "state": name, "before": last.state} | ({"account": accounts[0]} if accounts else {})
         store.put(POINTER, json.dumps(said).encode())
         again = _upload_missing(store, name, name, text, files)
     readme.write(store)
     if last.state != name or not store.sizes(f"{STYLES}/"):
         qgis_styles.write(store, state)
-    latest.update(store, lambda: _pointer(store, folder, account).state)
+    latest.update(store, lambda: _pointer(store, folder, accounts).state)
     return Publication(store.url, name, len(sent) + len(again), len(files) - len(sent), sum(sent) + sum(again))
 
 
@@ -184,8 +184,8 @@ def _archive(folder: Path, path: Path) -> File:
     return File(path, path.relative_to(folder).as_posix(), path.stat().st_size, path.stem)
 
 
-def _pointer(store: AnyStore, folder: Path, account: str | None) -> Pointer:
-    """Return the content of the store's pointer, if the mirror of `account` may be published there.
+def _pointer(store: AnyStore, folder: Path, accounts: list[str]) -> Pointer:
+    """Return the content of the store's pointer, if the mirror of an account with these digests may be published there.
 
     Raises:
         ArchiveError: The pointer is damaged.
@@ -207,12 +207,12 @@ def _pointer(store: AnyStore, folder: Path, account: str | None) -> Pointer:
             f"`{POINTER}` at `{store.url}` is damaged ({reason}): remove that file there and publish again, "
             "which uploads what is missing"
         )
-    if found.account is not None and account is None:
+    if found.account is not None and not accounts:
         raise errors.ConfigurationError(
             f"cannot publish to `{store.url}`, which has the mirror of an account: that of `{folder}` is unknown "
             f"without its `{JOURNAL}`; run `sync()`, which recreates it, or pass another URL"
         )
-    if found.account not in {account, None}:
+    if found.account not in {*accounts, None}:
         raise errors.ConfigurationError(
             f"cannot publish to `{store.url}`, which has the mirror of another account (another access key or another "
             f"base URL): pass another URL, or remove `{POINTER}` there to replace that mirror"

@@ -13,7 +13,7 @@ from headland import _core
 from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
     from pathlib import Path
 
 SETTINGS = {
@@ -37,6 +37,9 @@ NEW_VIEWS = (
 
 UPGRADE = "; this mirror is of an earlier version, and `sync()` upgrades it"
 """Advice for tables and columns that a mirror of an earlier version lacks."""
+
+METRIC_VIEWS = ("harvest_rows", "application_rows", "planting_rows", "field_means", "covered_areas")
+"""Views whose units are fixed, since their columns have documented ones."""
 
 ALL_ROWS = "dataset"
 """The view of the rows of all jobs."""
@@ -80,6 +83,22 @@ def _mixed_columns(query: str, found: ViewUnits, relation: duckdb.DuckDBPyRelati
         if _words(view) <= stated:
             mixed |= {name: units for name, units in columns if _words(name) <= read}
     return [*mixed.items()]
+
+
+def read_names(query: str, values: Mapping[str, Any]) -> set[str]:
+    """Return the words of a query that may be names of views: a table of the caller hides the view of its name."""
+    return _words(query) - {*values}
+
+
+def metric_views_warning(names: Container[str]) -> str | None:
+    """Return the warning about those of some views that do not have the units of the United States."""
+    views = [f"`{name}`" for name in METRIC_VIEWS if name in names]
+    if not views:
+        return None
+    return (
+        f'{", ".join(views)} are metric regardless of `units="us"`; `mirror.to_geopandas(units="us")` and the view '
+        "`dataset` have the rows as logged in these units"
+    )
 
 
 def _words(text: str) -> set[str]:

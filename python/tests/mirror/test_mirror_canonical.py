@@ -206,3 +206,20 @@ def test_clock_says_whether_times_are_those_of_the_display(mirror: hl.Mirror) ->
     assert clocks == [("display",)]
     crops = {crop for (crop,) in mirror.sql("SELECT DISTINCT crop FROM harvest_rows").fetchall()}
     assert crops == set(MARKET_MOISTURE)
+
+
+def test_units_of_the_united_states_name_the_views_that_stay_metric(mirror: hl.Mirror) -> None:
+    query = "SELECT max(mean) FROM field_means"
+    said = r'^`field_means` are metric regardless of `units="us"`; '
+    with pytest.warns(hl.HeadlandWarning, match=said):
+        us = mirror.sql(query, units="us").fetchall()
+    own = pl.DataFrame({"mean": [1.0]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert mirror.sql(query, units="metric").fetchall() == mirror.sql(query).fetchall() == us
+        assert mirror.sql(query, units="us", field_means=own).fetchall() == [(1.0,)]
+        mirror.sql("SELECT job_id FROM dataset", units="us")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mirror.connect(units="us").close()
+    assert [each for each in caught if "`harvest_rows`, `application_rows`, `planting_rows`" in str(each.message)]

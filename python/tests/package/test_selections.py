@@ -203,6 +203,27 @@ def test_each_word_selects_the_same_jobs_at_each_door(
     assert found == (len(expected) if isinstance(found, int) else expected)
 
 
+@pytest.fixture(scope="module")
+def whole(client: hl.Client, tmp_path_factory: pytest.TempPathFactory) -> hl.Mirror:
+    """Return the mirror of all jobs."""
+    mirror = hl.Mirror(tmp_path_factory.mktemp("whole"), client, locations=False)
+    mirror.sync(progress=False)
+    return mirror
+
+
+@pytest.mark.parametrize(("word", "selected"), [each for each in QUESTIONS if each[0] != "GrainCart"], ids=str)
+def test_each_word_selects_the_same_jobs_in_a_dataset(
+    whole: hl.Mirror, groups: dict[str, set[str]], word: str | list[str], selected: tuple[str, ...]
+) -> None:
+    expected = {job for group in selected for job in groups[group]}
+    frame = whole.to_geopandas(job_type=word, columns=["job_id"])
+    assert {*frame.job_id} == expected
+    rows = whole.sql("SELECT count(*) FROM dataset WHERE job_id IN $jobs", jobs=sorted(expected))
+    assert rows.fetchall() == [(len(frame),)]
+    assert {*whole.to_dask(job_type=word, columns=["job_id"]).job_id.compute()} == expected
+    assert len(whole.to_geopandas(job_type=word, columns=["job_id"], bbox=(0, 0, 1, 1))) == 0
+
+
 @pytest.mark.usefixtures("doors")
 @pytest.mark.parametrize(
     "door", [from_filter, from_async_filter, from_read_all, from_async_read_all, from_plan, from_mirror]

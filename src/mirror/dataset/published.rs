@@ -37,6 +37,8 @@ pub(super) struct Part {
     pub(super) job_type: Option<String>,
     pub(super) year: Option<i32>,
     pub(super) crc32: String,
+    /// Ids of the jobs whose rows are selected; `None` selects all rows.
+    pub(super) jobs: Option<Vec<String>>,
 }
 
 /// Published files of a job type and year.
@@ -143,7 +145,7 @@ impl Dataset {
                 return Err(missing_error(&path));
             }
             let (job_type, year) = schema::partition_keys(&part.path);
-            Ok(Part { index, path, job_type, year, crc32: part.crc32.clone() })
+            Ok(Part { index, path, job_type, year, crc32: part.crc32.clone(), jobs: None })
         };
         self.manifest.parts.iter().enumerate().map(part).collect()
     }

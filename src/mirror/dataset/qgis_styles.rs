@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use super::canonical::TABLES;
 use super::footer;
 use super::published::Dataset;
-use super::scan::{RowGroups, read_group};
+use super::row_groups::{RowGroups, read_group};
 use headland_agronomy::JobKind;
 use headland_base::error::Result;
 use headland_reader::layer::Cancel;
@@ -77,6 +77,7 @@ impl Dataset {
                 year: None,
                 groups: Vec::new(),
                 bounds: None,
+                jobs: None,
             };
             for group in &footer.groups {
                 cancel.check()?;

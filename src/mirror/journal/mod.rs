@@ -137,8 +137,8 @@ impl Drop for Journal {
 
 fn foreign(folder: &Folder) -> Error {
     let message = format!(
-        "`{}` mirrors another account (another access key or base URL; a local service has another port each time): \
-         choose another folder",
+        "`{}` mirrors another account (another base URL, or an access key that lists other jobs; a local service has \
+         another port each time): choose another folder",
         folder.path().display()
     );
     Error::new(Kind::Configuration, message)

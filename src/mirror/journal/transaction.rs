@@ -61,7 +61,7 @@ impl ReadTxn {
     }
 
     /// Whether no data of any account was ever stored.
-    pub(super) fn is_empty(&self) -> Result<bool> {
+    pub(crate) fn is_empty(&self) -> Result<bool> {
         let anything = "SELECT 1 FROM cursor UNION ALL SELECT 1 FROM item UNION ALL SELECT 1 FROM record
                         UNION ALL SELECT 1 FROM location UNION ALL SELECT 1 FROM archive
                         UNION ALL SELECT 1 FROM known_archive";
