@@ -26,7 +26,7 @@ from headland.agronomy.concat import concat
 from headland.agronomy.field_means import field_means
 from headland.agronomy.grid import grid
 from headland.agronomy.harmonize import harmonize
-from headland.agronomy.job_layers import FailedJob, JobLayers
+from headland.agronomy.job_layers import FailedJob, JobLayer, JobLayers
 from headland.agronomy.prescription import Prescription
 from headland.agronomy.rates import RateComparison, compare_rates
 from headland.agronomy.read_many import read_many
@@ -106,6 +106,7 @@ __all__ = [
     "HeadlandError",
     "HeadlandWarning",
     "InvalidRequest",
+    "JobLayer",
     "JobLayers",
     "Layer",
     "LayerReader",

@@ -82,8 +82,9 @@ def read_archives(
 
     Returns:
         A ``dask_geopandas.GeoDataFrame`` with the columns ``job_id``, ``layer``, ``job_row`` (the record's number in
-        the layer), those of the archives and ``geometry``. All layers of an archive are read. A column with the name of
-        one of these has a number as suffix. Integers are wider, or floats, if other archives have these.
+        the layer), those of the archives and ``geometry``. All layers of an archive are read, except outlines of
+        fields, which are an entry of the log. A column with the name of one of these has a number as suffix. Integers
+        are wider, or floats, if other archives have these.
 
     Raises:
         ArchiveError: An archive cannot be read, or its coordinate system is unknown while `to_crs` is given; the
@@ -222,10 +223,25 @@ def _layers(archive: Archive) -> list[tuple[str, str]]:
     """Return the layers to read, each with its name in the frame."""
     there = headland.layers(archive.path)
     if archive.layer is None:
-        return [(name, name) for name in there]
+        return [(name, name) for name in there if not _is_outline(archive, name)]
     # The single layer of a grain cart file has the name of its file, which differs in a mirror.
     name = there[0] if len(there) == 1 else archive.layer
     return [(name, archive.layer)]
+
+
+def _is_outline(archive: Archive, name: str) -> bool:
+    """Return whether a layer is the outline of a field, which its columns and its first row show."""
+    first = None
+    # A row that cannot be read is an error of the read that follows.
+    with (
+        contextlib.suppress(errors.ArchiveError),
+        headland.open(archive.path, layer=name, batch_size=1, threads=1) as reader,
+    ):
+        first = next(reader, None)
+    is_outline = first is not None and _core.boundary_table(first._core) is not None  # noqa: SLF001 - own
+    if is_outline:
+        log.info("left out layer %s of %s: it is the outline of a field", name, archive.path)
+    return is_outline
 
 
 def _table(archive: Archive, name: str, wanted: list[str], settings: ReadSettings) -> pa.Table:

@@ -257,6 +257,10 @@ def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Ex
     cls, message = _CLASSES[kind], printable(message)
     if cls is NotFound:
         message += _ids_of(facts)
+    elif cls is AuthenticationError and (facts.get("endpoint") or "").partition(".")[0] in (*LISTED, "access_key"):
+        # The command line ends with the verb for it.
+        facts = {"_with_options": message, **facts}
+        message = f"{message.rstrip('.')}; `client.doctor()` finds out why"
     if not issubclass(cls, HeadlandError):
         return cls(message)
     os_class = None

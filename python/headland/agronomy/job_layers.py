@@ -6,6 +6,7 @@ import datetime as dt
 from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, SupportsIndex
 
+from headland import _core, errors
 from headland.agronomy.concat import Part, concat
 from headland.agronomy.harmonize import harmonize
 from headland.display.tables import Listing
@@ -17,6 +18,19 @@ if TYPE_CHECKING:
 
     import geopandas as gpd
     import pandas as pd
+
+
+class JobLayer(NamedTuple):
+    """A job and its layer.
+
+    >>> job, layer = jobs[0]
+    >>> jobs[0].layer
+    """
+
+    job: dict[str, Any]
+    """What the list and the detail state of the job."""
+    layer: Layer
+    """The layer of its archive."""
 
 
 class FailedJob(NamedTuple):
@@ -80,18 +94,19 @@ class JobLayers(Suggesting):
     _table_class = Layer
 
     def __init__(self, pairs: Sequence[tuple[dict[str, Any], Layer]], failed: Sequence[FailedJob]) -> None:
-        self._pairs = list(pairs)
+        self._pairs = [JobLayer(*pair) for pair in pairs]
         self.failed = FailedJobs(failed)
         """The jobs that have no layer, with the reason of each."""
 
-    def __iter__(self) -> Iterator[tuple[dict[str, Any], Layer]]:
+    def __iter__(self) -> Iterator[JobLayer]:
         """Iterate over pairs of job and layer, in the order of the list of jobs."""
         return iter(self._pairs)
 
-    def __getitem__(self, index: SupportsIndex) -> tuple[dict[str, Any], Layer]:
+    def __getitem__(self, index: SupportsIndex) -> JobLayer:
         """Return a pair of job and layer by its position.
 
         >>> job, layer = jobs[0]
+        >>> jobs[0].layer.describe()
         """
         if isinstance(index, str):
             raise TypeError(
@@ -137,6 +152,9 @@ class JobLayers(Suggesting):
             ValueError: There is no layer, the jobs are of several kinds, coordinates have no way to WGS 84, or a column
                 cannot have one unit.
 
+        Warns:
+            HeadlandWarning: Archives of ``headland.read_many`` are outlines of fields, which have no rows here.
+
         >>> frame = client.job_data.read_all(job_type="yield", year=2025).concat().to_geopandas()
         """
         return concat(self, units=units, originals=originals, market_moisture=market_moisture)
@@ -157,9 +175,14 @@ class JobLayers(Suggesting):
             )
         if not self._pairs:
             raise ValueError("no job has a layer; `failed` has the reason of each")
+        pairs = [pair for pair in self if not _is_outline(pair)] or self._pairs
+        if outlines := len(self) - len(pairs):
+            first = next(filter(_is_outline, self)).job["source"]
+            what = "the outline of a field is" if outlines == 1 else f"{outlines:,} outlines of fields are"
+            errors.warn(f"{what} left out of the rows of jobs, such as that of `{first}`")
         parts = [
             Part(_harmonized(job, layer), job["id"], job.get("name"), job.get("field_name"), job.get("start_date"))
-            for job, layer in self
+            for job, layer in pairs
         ]
         kinds = Counter(part.layer.metadata.get("headland:kind", "unknown") for part in parts)
         if len(kinds) > 1:
@@ -174,6 +197,11 @@ def kind_of(layer: Layer) -> str | None:
         return harmonize(layer).metadata.get("headland:kind")
     except ValueError:
         return None
+
+
+def _is_outline(pair: JobLayer) -> bool:
+    """Return whether a layer is the outline of a field; that of a job is the work of the job."""
+    return "source" in pair.job and _core.boundary_table(pair.layer._core) is not None  # noqa: SLF001 - own
 
 
 def _stated(name: str) -> Callable[[tuple[int, dict[str, Any], Layer]], object]:

@@ -48,7 +48,7 @@ def read_many(
     _core.check_read_options(options, sorted(own))
     if arguments.text("on_error", on_error, '"skip"') not in ("skip", "raise"):
         raise ValueError(f"`on_error`: expected 'skip' or 'raise', got {on_error!r}")
-    wanted = _kinds(job_type)
+    wanted = wanted_kinds(job_type)
     pairs: list[tuple[dict[str, Any], Layer]] = []
     failed: list[FailedJob] = []
     for path in find_archives(paths):
@@ -62,7 +62,7 @@ def read_many(
     return JobLayers(pairs, failed)
 
 
-def _kinds(job_type: object) -> set[str] | None:
+def wanted_kinds(job_type: object) -> set[str] | None:
     """Return the kinds that words name, ``None`` for all."""
     words = arguments.job_types(job_type)
     if words is None:

@@ -304,7 +304,8 @@ def _pull_account(
         plan = mirror.plan(progress=listener)
         if given.what == "plan":
             return Pulled(account, plan, None, None)
-        if not (given.quiet or given.json):
+        # Without work, the summary has the calls for the lists.
+        if not (given.quiet or given.json) and plan.calls_left[1]:
             with _paused(display):
                 print_text(_named(account, plan.text))
         outcome = mirror.sync(progress=listener)

@@ -41,6 +41,8 @@ def add_read(verbs: Verbs) -> None:
     what = "zips, shapefiles, grain cart files, an XML file, folders, or patterns such as '2025/*.zip'"
     read.add_argument("files", type=Path, nargs="+", metavar="FILE", help=what)
     read.add_argument("--layer", metavar="NAME", help="name of the layer, if the archive has several")
+    what = "only layers of this kind, such as yield, as_applied or planting, of several archives; may be repeated"
+    read.add_argument("--type", "--job-type", dest="job_type", action="append", metavar="NAME", help=what)
     read.add_argument("--encoding", metavar="NAME", help="the encoding of texts; overrides that of the archive")
     read.add_argument("--lenient", action="store_true", help="read the intact parts of a damaged archive")
     read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet, .geojson, .csv, .gpkg or .svg")

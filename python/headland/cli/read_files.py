@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 from headland import files
 from headland.agronomy.archive_layers import ArchiveLayer, failure, find_archives, has_zips, read_layers
-from headland.agronomy.job_layers import FailedJob
+from headland.agronomy.job_layers import FailedJob, kind_of
+from headland.agronomy.read_many import wanted_kinds
 from headland.cli.merged_files import OTHER, KindRows, TableFiles, Written, table_of
-from headland.cli.message_options import error_text, in_options
+from headland.cli.message_options import error_text, in_options, named_by_options
 from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.schema_union import OriginalColumns
 from headland.cli.tables import print_table
@@ -44,7 +45,9 @@ def is_many(given: argparse.Namespace) -> bool:
 
 
 def check_options(given: argparse.Namespace) -> None:
-    """Refuse options about columns where none are written, or not harmonised ones."""
+    """Refuse options about columns where none are written or not harmonised ones, and a kind of one archive."""
+    if given.job_type is not None and not is_many(given):
+        raise ValueError("`--type`: it selects among several archives; `--layer` selects in one")
     if given.originals and given.to is None:
         raise ValueError("`--originals`: it is about the columns of a file; name one with `--to`")
     named = [f"`--{name}`" for name in STATED if getattr(given, name)]
@@ -99,13 +102,19 @@ def _row(found: ArchiveLayer) -> dict[str, object]:
 
 
 def _read(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJob]) -> Iterator[ArchiveLayer]:
-    """Yield the layers of all archives, one in memory at a time, and collect what failed."""
+    """Yield the layers of all archives that are wanted, one in memory at a time, and collect what failed."""
+    with named_by_options({"job_type": "--type"}):
+        wanted = wanted_kinds(given.job_type)
+    is_empty = wanted is not None
     for path in find_archives(given.files):
         for found in [path] if isinstance(path, FailedJob) else read_layers(path, options):
             if isinstance(found, FailedJob):
                 failed.append(found)
-            else:
+            elif wanted is None or kind_of(found.layer) in wanted:
+                is_empty = False
                 yield found
+    if is_empty and not failed:
+        raise ValueError("`--type`: no layer of the archives is of this kind; `headland read` without it lists them")
 
 
 def _write(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJob]) -> None:

@@ -145,3 +145,5 @@ def _announce(running: hl.Sandbox, limits: list[tuple[int, float]], *, as_json: 
     # The client's own limit is that of real services: the command line would wait for a limit that does not exist here.
     for name, value in {**running.credentials, "rate_limits": settings.written_windows(limits)}.items():
         print_text(form.format(f"{settings.PREFIX}{name.upper()}", value))
+    other = form.format(f"{settings.PREFIX}ACCESS_KEY", running.other_access_key)
+    print_text(f"# The access key of another customer:\n# {other}")

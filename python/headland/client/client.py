@@ -52,9 +52,15 @@ class _ClientBase(Suggesting):
     }
 
     def __new__(cls, *_: object, **given: object) -> Self:
-        """Refuse to be created without keys."""
+        """Refuse to be created without keys, or with some of them."""
+        name = cls.__name__
+        missing = [each for each in settings.REQUIRED if each not in given]
+        if missing and len(missing) < len(settings.REQUIRED):
+            raise TypeError(
+                f"`{name}` lacks {', '.join(f'`{each}`' for each in missing)}: pass them too, or `{name}.from_env()` "
+                f"reads all keys from the environment and `{name}.from_profile()` from the file of `headland login`"
+            )
         if not given:
-            name = cls.__name__
             raise TypeError(
                 f"`{name}()` has no keys: `{name}.from_env()` reads them from the environment, `{name}.from_profile()` "
                 f"from the file of `headland login`; or pass {', '.join(f'`{each}`' for each in settings.REQUIRED)}"

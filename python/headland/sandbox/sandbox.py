@@ -325,7 +325,10 @@ class Sandbox:
         self._core.remove_job(arguments.text("id", id))
 
     def advance(self, seconds: float) -> None:
-        """Advance the service's clock."""
+        """Advance the service's clock, to later deliveries and reports.
+
+        A client waits for a conversion on its own clock, so `conversion_time` is 0 in tests that move this one.
+        """
         self._core.advance(arguments.seconds("seconds", seconds))
 
     def close(self) -> None:

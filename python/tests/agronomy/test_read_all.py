@@ -126,6 +126,12 @@ def test_jobs_have_positions_and_are_one_frame(harvests: hl.JobLayers) -> None:
         harvests[99]
 
 
+def test_a_pair_has_names(harvests: hl.JobLayers) -> None:
+    job, layer = harvests[0]
+    assert (harvests[0].job, harvests[0].layer) == (job, layer)
+    assert [each.job["id"] for each in harvests] == [job["id"] for job, _ in harvests]
+
+
 def test_concat_of_different_quantities_names_both_sources(client: hl.Client) -> None:
     jobs = client.job_data.read_all(job_type="as_applied", year=2025, progress=False)
     with pytest.raises(ValueError, match=r"`target_rate`: the quantity is volume in `.*` and mass in `.*`"):

@@ -13,6 +13,7 @@ from shapefiles import zipped
 
 import headland as hl
 from headland.__main__ import main
+from headland.dask import read_archives
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,3 +163,40 @@ def test_many_archives_are_one_table_with_their_kinds(season: Path, capsys: pyte
     assert kinds["outline.zip"] == "boundaries"
     listed = repr(hl.read_many(season))
     assert all(f"  {kind}  " in listed for kind in KINDS)
+
+
+def test_outlines_are_no_rows_of_jobs(season: Path) -> None:
+    jobs = hl.read_many([season / "yield.zip", season / "outline.zip"])
+    names = [name for name in hl.layers(season / "yield.zip") if len(hl.read(season / "yield.zip", layer=name)) > 1]
+    for make in (jobs.concat, lambda: hl.concat(jobs), jobs.to_geopandas):
+        with pytest.warns(hl.HeadlandWarning, match=r"left out of the rows of jobs, such as .*\.zip`$"):
+            rows = make()
+        assert len(rows) == len(hl.read(season / "yield.zip", layer=names[0]))
+    with pytest.warns(hl.HeadlandWarning, match="left out"):
+        assert len(hl.field_means(jobs)) == 1
+    assert "outline" in {job["name"] for job, _ in jobs}, "it is read as before"
+    with pytest.raises(ValueError, match="do not say what kind of job it is"):
+        hl.read_many(season / "outline.zip").concat()
+
+
+def test_outlines_are_no_rows_of_dask(season: Path) -> None:
+    frame = read_archives([season / "utm.zip", season / "outline.zip"]).compute(scheduler="synchronous")
+    assert len(frame) == len(hl.read(season / "utm.zip"))
+    assert "FIELD" not in frame
+
+
+def test_verb_reads_archives_of_a_kind(season: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(season / f"{name}.zip") for name in ("yield", "planting", "outline", "utm")]
+    assert main(["read", *files, "--type", "Harvests", "--json"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert main(["read", *files, "--type", "planting", "--to", str(tmp_path / "out.parquet")]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out.parquet"]
+    capsys.readouterr()
+    for words, said in (
+        (["--type", "spraying"], "`--type`: no layer of the archives is of this kind"),
+        (["--type", "Yeild"], "`--type`: expected 'yield', 'as_applied', 'planting' or an alias, got 'Yeild'"),
+    ):
+        assert main(["read", *files, *words]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["read", files[0], "--type", "yield"]) == 2
+    assert "it selects among several archives" in capsys.readouterr().err

@@ -133,7 +133,11 @@ def test_sandbox_prints_its_own_limit_for_the_command_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     sandbox_verb._announce(service, limits, as_json=False)
-    variables = dict(re.findall(r"(HEADLAND_\w+)=\"?([^\"\n]*)", capsys.readouterr().out))
+    *lines, about, other = capsys.readouterr().out.splitlines()
+    assert about == "# The access key of another customer:"
+    assert other.startswith("# ")
+    assert service.other_access_key in other
+    variables = dict(re.findall(r"(HEADLAND_\w+)=\"?([^\"\n]*)", "\n".join(lines)))
     assert variables["HEADLAND_RATE_LIMITS"] == written
     for name, value in variables.items():
         monkeypatch.setenv(name, value)

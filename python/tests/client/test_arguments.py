@@ -77,6 +77,13 @@ def test_a_timeout_may_be_a_plain_tuple_of_three(service: hl.Sandbox) -> None:
         assert client.access_key()["is_active"]
 
 
+@pytest.mark.parametrize("cls", [hl.Client, hl.AsyncClient])
+def test_some_of_the_keys_name_the_missing_ones(cls: Any) -> None:
+    missing = rf"^`{cls.__name__}` lacks `api_key`, `access_key`: pass them too, or `{cls.__name__}.from_env\(\)` reads"
+    with pytest.raises(TypeError, match=missing):
+        cls(base_url="https://field.example", shared_secret="c2VjcmV0")
+
+
 def test_missing_settings_name_the_public_class() -> None:
     with pytest.raises(TypeError, match=r"^`Client\(\)` has no keys: `Client.from_env\(\)` reads them"):
         hl.Client()  # type: ignore[call-arg]

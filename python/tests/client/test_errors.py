@@ -8,11 +8,13 @@ import errno
 import pickle
 import traceback
 import warnings
+from typing import Any
 
 import pytest
 
 import headland as hl
 from headland import _core, errors
+from headland.cli.message_options import error_text
 
 
 @pytest.mark.parametrize("kind", _core.error_kinds())
@@ -117,3 +119,15 @@ def test_name_in_place_of_an_id_says_where_ids_are(client: hl.Client) -> None:
     with pytest.raises(hl.NotFound) as caught:
         client.job_data.get("1")
     assert "expected an id" not in str(caught.value)
+
+
+def test_refused_keys_name_the_doctor_once(service: hl.Sandbox) -> None:
+    keys: dict[str, Any] = {**service.credentials, "shared_secret": "bm90IHRoZSBzZWNyZXQ=", "limiter_state": "memory"}
+    with hl.Client(**keys, rate_limits=()) as client:
+        for call in (client.access_key, lambda: client.job_data.list()[0], lambda: client.job_data.get("1")):
+            with pytest.raises(hl.AuthenticationError, match=r"[^.]; `client.doctor\(\)` finds out why$") as caught:
+                call()
+            assert str(caught.value).count("doctor") == 1
+            assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+            assert "doctor" not in error_text(caught.value), "the command line has its own line for it"
+        assert "client.doctor" not in str(client.doctor())

@@ -308,7 +308,7 @@ def test_values_of_another_kind_are_explained(client: hl.Client, service: hl.San
         (TypeError, "^`records`: expected records, such as .*, got str$", lambda: hl.newest(["a"])),  # type: ignore[type-var]
         (TypeError, "^`profile`: .* got Client; `client.doctor.*", lambda: hl.doctor(client)),  # type: ignore[arg-type]
         (TypeError, r"got JobLayers; pass all rows, `jobs.concat\(\)`, or .*jobs\[0\]`$", lambda: hl.clean(jobs)),
-        (TypeError, r"got tuple; `read_all` returns pairs: `job, layer = jobs\[0\]`$", lambda: hl.clean(pair)),
+        (TypeError, r"got JobLayer; `read_all` returns pairs: `job, layer = jobs\[0\]`$", lambda: hl.clean(pair)),
         (TypeError, r"got Layer; pass `headland.clean\(layer\)`$", lambda: hl.grid(pair[1])),
         (TypeError, r"takes a position, got a text: .*`read_all\(name=...\)` selects", lambda: jobs["Stone Hill"]),
         (ValueError, r"of several kinds .*1 yield.*`job_type=\"yield\"`$", jobs.concat),
