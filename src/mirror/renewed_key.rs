@@ -66,7 +66,9 @@ fn is_same(listed: &HashSet<Identity>, items: &[Item], is_complete: bool) -> boo
 /// Makes the folder one of this access key. The log first: if this run is killed in between, the next one repeats it.
 fn set_account(folder: &Folder, journal: &Journal, account: &str) -> Result<()> {
     let mut entries = archive_log::read(folder.path())?;
-    entries.iter_mut().for_each(|entry| account.clone_into(&mut entry.account));
+    for entry in &mut entries {
+        account.clone_into(&mut entry.account);
+    }
     archive_log::rewrite(folder.disk(), folder.path(), &entries)?;
     journal.write(|txn| {
         let mut earlier = accounts(txn)?;

@@ -213,9 +213,9 @@ fn kind(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Job
             format!("the columns of layer `{}` have no known meaning; pass `columns=` and", layer.name())
         } else {
             format!(
-                "the columns {} of layer `{}` do not say what kind of job it is; pass",
-                found.join(", "),
-                layer.name()
+                "the columns of layer `{}` ({}) do not say what kind of job it is; pass",
+                layer.name(),
+                found.join(", ")
             )
         };
         let message = format!("{what} `kind=`: \"yield\", \"as_applied\" or \"planting\"");
