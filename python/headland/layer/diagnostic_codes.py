@@ -147,6 +147,7 @@ DiagnosticCode = Literal[
     "no-grain",
     "machines-differ",
     "flow-changes",
+    "flow-unusual",
     "rows-outside",
     "rows-missing",
     "rows-not-in-order",

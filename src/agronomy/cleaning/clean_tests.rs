@@ -82,6 +82,7 @@ fn order(time: &[f64], x: &[f64], y: &[f64], source: &[u32]) -> RowOrder {
         x,
         y,
         distance: &vec![SPEED; time.len()],
+        flow: &[],
         is_geographic: true,
         has_shapes: false,
     })

@@ -10,7 +10,7 @@ use crate::columns::row_ratios::median;
 use crate::ground::convex_clip::Point;
 use crate::ground::logged_shapes::are_inside;
 use crate::passes::gaps::{PassGaps, WIDTHS};
-use crate::rows::field_rows::{FieldRows, LOGGED_FLOW};
+use crate::rows::field_rows::FieldRows;
 use crate::rows::track_rows::WrongHeadings;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Polygons;
@@ -40,11 +40,6 @@ const LEAST_WIDENED: f64 = 0.02;
 
 /// One of this many rows is there twice before it is said.
 const TWINS: usize = 20;
-/// Of the rows, those in succession with one moisture, above which the sensor is stuck.
-const STUCK: f64 = 0.2;
-/// Different moistures of a sensor that is not stuck.
-const VARYING: usize = 10;
-
 /// Rows of one moisture that are no chance.
 const MANY: usize = 200;
 
@@ -73,11 +68,6 @@ pub(crate) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
         let message =
             format!("{} rows have no flow between rows that have one, which is interpolated there", rows.flow.dropouts);
         diagnostics.push(Diagnostic::new(Code::NoValues, message));
-    }
-    if rows.masses.shared.is_some() && rows.flow.rule == LOGGED_FLOW {
-        let message = "the sections of each moment log one flow per ground, whose sum is taken as the flow of the machine; if each \
-                       section logs the flow of the whole machine, keep one of them, with the width of all";
-        diagnostics.push(Diagnostic::new(Code::MassAssumed, message));
     }
     let covered: f64 = rows.ground.coverage.fresh.iter().sum();
     if rows.passes.without_grain > LEAST_EMPTY * covered {
@@ -135,32 +125,20 @@ fn unusual_moisture(rows: &CleanRows) -> Option<Diagnostic> {
     let message = is_unusual.then(|| {
         format!("the moisture is {usual:.1} % in the median, which is unusual for grain; the values are kept")
     });
-    message.or_else(|| stuck_moisture(rows, moisture)).map(|message| Diagnostic::new(Code::MoistureUnusual, message))
+    message.or_else(|| one_moisture(rows, moisture)).map(|message| Diagnostic::new(Code::MoistureUnusual, message))
 }
 
-/// What is said of a sensor that gives one value for a long time and others before or after it.
-fn stuck_moisture(rows: &CleanRows, moisture: &[f64]) -> Option<String> {
+/// What is said of a moisture that never changes.
+fn one_moisture(rows: &CleanRows, moisture: &[f64]) -> Option<String> {
     let is_measured = |k: &usize| rows.passes.number[*k] > 0 && rows.reasons[*k] & MOISTURE == 0;
-    let inside: Vec<f64> = (0..moisture.len()).filter(is_measured).map(|k| moisture[k]).collect();
-    let longest = inside.chunk_by(|a, b| a.total_cmp(b).is_eq()).max_by_key(|same| same.len())?;
-    let mut others: Vec<u64> = inside.iter().map(|value| value.to_bits()).collect();
-    others.sort_unstable();
-    others.dedup();
-    #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
-    let is_long = longest.len() as f64 > STUCK * inside.len() as f64;
-    let value = longest.first().copied().unwrap_or_default();
-    if others.len() == 1 && inside.len() > MANY {
-        return Some(format!(
+    let mut inside = (0..moisture.len()).filter(is_measured).map(|k| moisture[k]);
+    let value = inside.next()?;
+    let count = inside.try_fold(1, |count: usize, other| other.total_cmp(&value).is_eq().then_some(count + 1))?;
+    (count > MANY).then(|| {
+        format!(
             "the moisture is {value:.1} % in all rows, as a default of the display is; one percent of water more makes all dry \
              masses {:.1} % less: if it was not measured, pass a column of right ones as `columns={{\"moisture\": ...}}`",
             100.0 / (100.0 - value)
-        ));
-    }
-    (is_long && others.len() > VARYING).then(|| {
-        format!(
-            "the moisture is {value:.1} % in {} rows in succession, as of a sensor that is stuck; the values are kept: if it was, make \
-             them null, so that they have the median of the others",
-            longest.len()
         )
     })
 }

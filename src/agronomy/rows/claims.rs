@@ -10,12 +10,14 @@ use crate::columns::added::{Added, split};
 use crate::columns::arrays::computed_column;
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::numbers;
-use crate::columns::derived::{GAP, Rows, resolution};
+use crate::columns::derived::Rows;
 use crate::columns::row_ratios::median;
+use crate::rows::intervals::{add_speed, check_clock, settle_interval};
 use crate::rows::lengths::{fill_distances, fill_widths};
 use crate::rows::logged_rows::LoggedRows;
 use crate::rows::order::RowOrder;
 use crate::rows::order_fit::Fit;
+use crate::rows::sensor_values::sensor_values;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::crs::{Crs, OwnPlane};
@@ -28,10 +30,8 @@ const NOWHERE: (f64, f64) = (f64::NAN, f64::NAN);
 const LONGEST_DELAY: u32 = 15;
 /// Of the grain, the part on rows that do not work, above which the state is not one of the machine.
 const MOST_IDLE: f64 = 0.5;
-/// Rows that a test of the state or of the interval needs.
+/// Rows that a test of the state needs.
 const LEAST_ROWS: usize = 50;
-/// Intervals that are logged / intervals by the clock, in sum.
-const INTERVALS: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 /// Of the usual grain or product of a row, what a row that works has at least.
 const LEAST_AMOUNT: f64 = 0.25;
 /// Of the rows of a code, those with grain or product, above which the machine works.
@@ -87,6 +87,7 @@ pub(crate) fn order(layer: &Layer, rows: &Rows, (x, y): (&[f64], &[f64]), counte
         x,
         y,
         distance: whole("distance").unwrap_or_default(),
+        flow: whole("flow").unwrap_or_default(),
         is_geographic: layer.crs().is_none_or(Crs::is_geographic),
         has_shapes: !rows.has_buffers && layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)),
     })
@@ -101,20 +102,6 @@ fn seconds(rows: &Rows) -> Option<Vec<f64>> {
     Some(times.iter().map(seconds).collect())
 }
 
-/// Seconds of each row by the clock; distances may have no unit yet.
-pub(crate) fn clock_intervals(layer: &Layer, rows: &Rows) -> Option<Vec<f64>> {
-    rows.times.as_ref()?;
-    let (x, y) = positions(layer, |name| rows.get(name));
-    let distance = rows.get("distance").unwrap_or_default();
-    order(layer, rows, (&x, &y), None).intervals(&x, &y, distance, clock_step(rows))
-}
-
-/// The step of the clock in seconds.
-#[expect(clippy::cast_precision_loss, reason = "at most a day in microseconds")]
-fn clock_step(rows: &Rows) -> f64 {
-    rows.times.as_ref().map_or(0.0, |times| rows.resolution.max(resolution(times)) as f64 / 1e6)
-}
-
 /// Settles the order, the interval and the state of the rows, and says what contradicts. Without an order, rows whose interval
 /// is not logged get none, so that no mass follows.
 pub(crate) fn settle(
@@ -124,6 +111,7 @@ pub(crate) fn settle(
     added: &mut Vec<Added>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
+    check_clock(layer, rows, added, diagnostics);
     let (x, y) = positions(layer, |name| rows.get(name));
     let mut counter = rows.columns.remove("order");
     let mut found = order(layer, rows, (&x, &y), counter.as_deref());
@@ -158,61 +146,13 @@ pub(crate) fn settle(
     }
     settle_state(layer, kind, &found, rows, added, diagnostics);
     if !found.fit.is_random() {
+        diagnostics.extend(sensor_values(kind, &found, rows));
         fill_distances(&found, (&x, &y), rows);
         fill_widths(&found, rows);
     }
     if kind == JobKind::Planting {
         diagnostics.extend(few_seeds(rows, added));
     }
-}
-
-/// Adds the interval by the clock, else by distance and speed. One that is logged stays, unless these contradict it.
-fn settle_interval(
-    layer: &Layer,
-    order: &RowOrder,
-    (x, y): (&[f64], &[f64]),
-    rows: &mut Rows,
-    added: &mut Vec<Added>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let distance = rows.get("distance").unwrap_or_default();
-    let by_time = order.intervals(x, y, distance, clock_step(rows)).map(|intervals| (intervals, "time"));
-    let by_speed = || {
-        let seconds = |[distance, speed]: [f64; 2]| if speed > 0.0 { distance / speed } else { f64::NAN };
-        rows.combine(["distance", "speed"], seconds).map(|intervals| (intervals, "distance / speed"))
-    };
-    let Some((intervals, source)) = by_time.or_else(by_speed) else { return };
-    if let Some(logged) = rows.get("interval") {
-        let known = || logged.iter().zip(&intervals).filter(|(one, other)| **one > 0.0 && **other > 0.0);
-        let [claimed, found] = known().fold([0.0, 0.0], |sums, (one, other)| [sums[0] + one, sums[1] + other]);
-        if known().count() < LEAST_ROWS || INTERVALS.contains(&(claimed / found)) {
-            return;
-        }
-        let message = format!(
-            "the interval that is logged is {:.2} times that by {source}, which is used; if it has another unit, pass it as \
-             `units=`",
-            claimed / found
-        );
-        diagnostics.push(Diagnostic::new(Code::IntervalContradicts, message));
-        added.retain(|column| column.field.name() != "interval");
-    }
-    added.push(computed_column(layer, "interval", "s", source, &intervals));
-    rows.columns.insert("interval", intervals);
-}
-
-/// Adds the speed: distance / interval. The distance after a gap is that of the gap.
-fn add_speed(layer: &Layer, order: &RowOrder, rows: &mut Rows, added: &mut Vec<Added>) {
-    let speed = |[distance, interval]: [f64; 2]| if interval > 0.0 { distance / interval } else { f64::NAN };
-    let Some(mut speeds) = rows.combine(["distance", "interval"], speed) else { return };
-    if let (Some(time), Some(interval)) = (&order.time, rows.get("interval")) {
-        for (row, before) in order.steps() {
-            if time[row] - time[before] > GAP * interval[row] {
-                speeds[row] = f64::NAN;
-            }
-        }
-    }
-    added.push(computed_column(layer, "speed", "m/s", "distance / interval", &speeds));
-    rows.columns.insert("speed", speeds);
 }
 
 /// Ranks of the rows in their order, as the column `order`.

@@ -120,6 +120,7 @@ impl FieldRows {
             x: &x,
             y: &y,
             distance: logged.as_deref().unwrap_or_default(),
+            flow: &values.numbers("flow", "kg/s").unwrap_or_default(),
             is_geographic: layer.crs().is_none_or(Crs::is_geographic),
             has_shapes: shapes.is_some(),
         });
@@ -147,8 +148,7 @@ impl FieldRows {
         let moisture =
             values.numbers("moisture", "%").map(|values| values.into_iter().map(percent).collect::<Vec<_>>());
         let moisture = moisture.filter(|values| values.iter().any(|value| value.is_finite()));
-        let (mut flow, mut flow_rule) = (None, "");
-        let (mut amount, mut amount_unit) = (None, "");
+        let (mut flow, mut flow_rule, mut amount, mut amount_unit) = (None, "", None, "");
         if kind == JobKind::Yield {
             let found = if is_assumed { None } else { logged_flow(&values, &interval) };
             let computed = || {

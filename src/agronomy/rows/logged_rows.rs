@@ -18,6 +18,8 @@ pub(crate) struct LoggedRows<'a> {
     pub(crate) y: &'a [f64],
     /// Logged length of the step in metres; empty without one.
     pub(crate) distance: &'a [f64],
+    /// Flow of grain, in any unit; empty without one.
+    pub(crate) flow: &'a [f64],
     /// Whether the positions were logged in degrees, which no wrong coordinate system scales.
     pub(crate) is_geographic: bool,
     /// Whether the positions are those of polygons, whose steps say nothing.

@@ -6,6 +6,7 @@ pub(crate) mod field_rows;
 #[cfg(test)]
 pub(crate) mod field_rows_tests;
 pub(crate) mod gather;
+pub(crate) mod intervals;
 pub(crate) mod lengths;
 pub(crate) mod logged_rows;
 pub(crate) mod mass_without_flow;
@@ -21,6 +22,7 @@ pub(crate) mod result_columns;
 #[cfg(test)]
 pub(crate) mod result_columns_tests;
 pub(crate) mod section_mass;
+pub(crate) mod sensor_values;
 pub(crate) mod shifted_values;
 pub(crate) mod track_continuity;
 pub(crate) mod track_rows;

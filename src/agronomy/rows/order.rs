@@ -11,11 +11,17 @@ use crate::columns::derived::GAP;
 use crate::columns::row_ratios::{median, running_median};
 use crate::rows::logged_rows::{LoggedRows, SAME_LOCATION};
 use crate::rows::order_fit::{Fit, LEAST_STEPS, LONG_STEP, fit};
-use crate::rows::track_continuity::{are_sections, is_interleaved, separate};
+use crate::rows::track_continuity::{are_sections, is_interleaved, separate, share_flow};
 use headland_reader::archive::{Code, Diagnostic};
 
 /// Of the way to the next tick of a coarse clock, what its rows are apart at least.
 const LEAST_ALONG: f64 = 0.25;
+
+/// What is said of rows of one time, and of sections of one flow.
+const ONE_TIME: &str =
+    "all rows have one time, so that they are taken in the order of the file, and no delay is estimated";
+const ONE_FLOW: &str = "the sections of each moment log the same flow, whose sum is taken as the flow of the machine; if each \
+                        section logs the flow of the whole machine, keep one of them, with the width of all";
 
 /// Rows sorted by source, section and time.
 #[derive(Clone, Debug, Default)]
@@ -34,8 +40,8 @@ pub(crate) struct RowOrder {
     pub(crate) is_coarse: bool,
     /// Whether most polygons share their time with others, which are no sections then.
     is_shared: bool,
-    /// Whether all rows log one time.
-    is_stopped: bool,
+    /// What the times and the sections show.
+    said: Vec<(Code, &'static str)>,
     pub(crate) fit: Fit,
 }
 
@@ -66,6 +72,8 @@ impl RowOrder {
         let spread = if is_coarse { logged.time.map(|time| spread(logged, &row, &moments, time)) } else { None };
         let time = spread.as_deref().or(logged.time);
         let is_one_section = section.iter().all(|one| Some(one) == section.first());
+        let has_sections = !logged.has_shapes && (!is_one_section || (has_apart && !is_coarse));
+        let mut has_one_flow = has_sections && time.is_some_and(|time| share_flow(logged, &source, time));
         let mut separated = 0;
         // Nothing else changes the order of the rows.
         let mut is_sorted = spread.is_none();
@@ -78,10 +86,13 @@ impl RowOrder {
             if is_mixed || (has_apart && !is_coarse) {
                 let numbers = separate(logged, &row, &source, time);
                 is_sorted = false;
-                if !is_mixed && are_sections(logged, &row, &source, &numbers, time) {
+                // Several machines never have one flow.
+                let is_open = !is_mixed || has_one_flow;
+                if is_open && are_sections(logged, &row, &source, &numbers, time) {
                     section = numbers.iter().map(|number| i64::from(*number)).collect();
                 } else if numbers.iter().any(|number| *number > 0) {
                     separated = number_sources(&mut source, &numbers);
+                    has_one_flow = false;
                 }
             }
         }
@@ -91,7 +102,9 @@ impl RowOrder {
         let tracks = runs_of(&row, |a, b| source[a] == source[b] && section[a] == section[b]);
         let fit = if logged.has_shapes { Fit::default() } else { fit(logged, &row, &tracks) };
         let time = spread.or_else(|| logged.time.map(<[f64]>::to_vec));
-        Self { row, tracks, time, source, separated, is_coarse, is_shared, is_stopped, fit }
+        let said = [(is_stopped, Code::TimesMissing, ONE_TIME), (has_one_flow, Code::MassAssumed, ONE_FLOW)];
+        let said = said.into_iter().filter(|said| said.0).map(|(_, code, message)| (code, message)).collect();
+        Self { row, tracks, time, source, separated, is_coarse, is_shared, said, fit }
     }
 
     /// What the steps say of the order, as diagnostics.
@@ -118,11 +131,7 @@ impl RowOrder {
             );
             diagnostics.push(Diagnostic::new(Code::RowsMissing, message));
         }
-        if self.is_stopped {
-            let message =
-                "all rows have one time, so that they are taken in the order of the file, and no delay is estimated";
-            diagnostics.push(Diagnostic::new(Code::TimesMissing, message));
-        }
+        diagnostics.extend(self.said.iter().map(|(code, message)| Diagnostic::new(*code, *message)));
         if self.fit.is_rough {
             let message =
                 "the distances have so few different values that they miss the steps between positions, which are used";

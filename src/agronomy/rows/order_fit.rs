@@ -116,7 +116,7 @@ impl Fit {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
-fn as_f64(count: usize) -> f64 {
+pub(crate) fn as_f64(count: usize) -> f64 {
     count as f64
 }
 

@@ -4,6 +4,7 @@ use std::cell::LazyCell;
 
 use crate::columns::row_ratios::median;
 use crate::rows::logged_rows::{LoggedRows, SAME_LOCATION};
+use crate::rows::order_fit::LEAST_STEPS;
 
 /// Rows before a row among which its own track is looked for.
 const LOOK_BACK: usize = 6;
@@ -142,4 +143,22 @@ pub(crate) fn are_sections(
         }
     }
     odd <= MOST_APART * pairs
+}
+
+/// Whether rows of one time, which are apart, log the same flow to the last digit: each section has that of the machine.
+pub(crate) fn share_flow(logged: &LoggedRows<'_>, source: &[u32], time: &[f64]) -> bool {
+    let has_flow = |row: &usize| logged.flow.get(*row).is_some_and(|flow| *flow > 0.0) && time[*row].is_finite();
+    let mut rows: Vec<usize> = (0..time.len()).filter(has_flow).collect();
+    let compare = |a: &usize, b: &usize| source[*a].cmp(&source[*b]).then(time[*a].total_cmp(&time[*b]));
+    rows.sort_by(compare);
+    let (mut moments, mut shared) = (0_usize, 0_usize);
+    for moment in rows.chunk_by(|a, b| compare(a, b).is_eq()) {
+        let [first, others @ ..] = moment else { continue };
+        if others.iter().any(|other| apart(logged, *first, *other) > SAME_LOCATION) {
+            moments += 1;
+            shared +=
+                usize::from(others.iter().all(|other| logged.flow[*other].total_cmp(&logged.flow[*first]).is_eq()));
+        }
+    }
+    moments >= LEAST_STEPS && 5 * shared > 4 * moments
 }

@@ -43,6 +43,9 @@ const LEAP_SECONDS: [f64; 18] = [
     1_483_228_800.0,
 ];
 
+/// The form of whole or other numbers that grow by the step of a log.
+pub(crate) const RUNNING: &str = "seconds of an unknown origin";
+
 /// Longest job in seconds; a clock that runs for longer is none.
 const LONGEST: f64 = 3.2e7;
 

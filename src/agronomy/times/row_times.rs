@@ -134,7 +134,7 @@ impl TimeContext<'_> {
             Epoch::Moments(times) => Some(RowTimes { columns: vec![time], ..times }),
             Epoch::OfDay(clocks) => self.on_dates(time, &clocks, "time of day in digits", said),
             Epoch::Running(seconds) => {
-                let times = self.since_start(&seconds, "seconds of an unknown origin", said);
+                let times = self.since_start(&seconds, numbers::RUNNING, said);
                 Some(RowTimes { columns: vec![time], ..times })
             }
         }
