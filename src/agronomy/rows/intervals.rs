@@ -6,7 +6,7 @@ use crate::columns::canonical::YIELDS;
 use crate::columns::derived::{GAP, Rows, resolution};
 use crate::columns::provenance as keys;
 use crate::columns::row_ratios::median;
-use crate::rows::claims::{order, positions};
+use crate::rows::layer_order::{order, positions};
 use crate::rows::order::RowOrder;
 use crate::times::numbers::RUNNING;
 use headland_reader::archive::{Code, Diagnostic};

@@ -7,6 +7,7 @@ pub(crate) mod field_rows;
 pub(crate) mod field_rows_tests;
 pub(crate) mod gather;
 pub(crate) mod intervals;
+pub(crate) mod layer_order;
 pub(crate) mod lengths;
 pub(crate) mod logged_rows;
 pub(crate) mod mass_without_flow;

@@ -223,8 +223,7 @@ codes! {
     UnitsContradict = "units-contradict", Error,
         "harmonising: stated units contradict each other, so masses or areas may be wrong; `units` states others";
     ColumnsContradict = "columns-contradict", Warning,
-        "harmonising: wet and dry yields are exchanged, or harmonised columns were changed afterwards, so that masses do not follow \
-         from flow, moisture or crop";
+        "harmonising: wet and dry yields are exchanged, or masses no longer follow from columns that were changed afterwards";
     SeveralBases = "several-bases", Warning,
         "concatenating: dry masses of a column have several moisture bases, such as those of several crops";
     FieldUnknown = "field-unknown", Warning,
@@ -245,13 +244,11 @@ codes! {
     EpochAssumed = "epoch-assumed", Info,
         "harmonising: numbers can be seconds since 1970 or those of GPS since 1980, and are read as the former; the start \
          of the `job` tells them apart";
-    TimeUnreadable = "time-unreadable", Warning, "harmonising: the column of times has no known form, or none by which a machine works, so there is no time";
+    TimeUnreadable = "time-unreadable", Warning, "harmonising: times have no known form, or none by which a machine works";
 
     StepsComputed = "steps-computed", Info,
         "cleaning: the interval or the distance of rows is not logged and was computed from other columns";
-    IntervalAssumed = "interval-assumed", Warning,
-        "nothing gives the interval of rows, so it is 1 s and speeds are metres per row, or nothing shows that whole numbers \
-         without a date are seconds";
+    IntervalAssumed = "interval-assumed", Warning, "nothing shows the interval of rows, which is 1 s or that of whole numbers";
     MassAssumed = "mass-assumed", Warning,
         "a mass is one of several that are possible: of a yield or ground without a moisture or a mass, or of flow and yield that \
          differ";
@@ -265,11 +262,9 @@ codes! {
     MachinesDiffer = "machines-differ", Warning,
         "machines measure yields on neighbouring ground that differ by more than 10 %; their sensors are not calibrated alike";
     FlowChanges = "flow-changes", Warning,
-        "from some row on, yields are higher or lower than before on neighbouring ground too, or rates are those in another unit: \
-         a sensor was calibrated on the way, or a column changes its unit";
+        "from some row on, yields or rates are higher or lower: a sensor was calibrated, or a column changes its unit";
     FlowUnusual = "flow-unusual", Warning,
-        "the flow does not change for long, or is not 0 where nothing is cut, as of a sensor that is stuck or whose zero drifted; \
-         its values are kept";
+        "the flow stays the same for long, or is not 0 where nothing is cut; its values are kept";
     RowsOutside = "rows-outside", Info, "cleaning: rows are outside of the boundary; they are used";
     RowsMissing = "rows-missing", Warning,
         "rows are further from the row before than the distance that they log, as where rows are missing between them";
@@ -278,8 +273,7 @@ codes! {
     NoValues = "no-values", Info,
         "values that no sensor measures, such as -999 or 65,535, are null";
     IntervalContradicts = "interval-contradicts", Warning,
-        "harmonising: the interval that is logged contradicts the times of the rows, or their distances and speeds, which are used; \
-         or times and speeds contradict each other, and nothing is corrected";
+        "harmonising: the interval contradicts times, or distances and speeds; where it was logged, these are used";
     HeadingContradicts = "heading-contradicts", Warning,
         "cleaning: the logged headings are not those of the motion, whose direction is used";
     WorkingContradicts = "working-contradicts", Warning,
