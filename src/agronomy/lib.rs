@@ -39,6 +39,7 @@ pub use jobs::selection::{JobTypes, Match, NamePattern};
 pub use jobs::types::JobType;
 pub use maps::grid::{GridOptions, grid};
 pub use maps::prescribed_rate::{PrescribedRate, assumed_rate, prescribed_rate};
+pub use maps::rate_limit::RateLimit;
 pub use maps::shown_column::{column_label, map_column, shown_column, unit_label};
 pub use maps::title::map_title;
 pub use maps::zone_units::{ZoneTexts, is_same_unit, zone_products, zone_units};

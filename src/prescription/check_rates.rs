@@ -2,12 +2,10 @@
 
 use super::check_content::Checker;
 use super::rate_column::{self, RateColumn};
-use headland_agronomy::{assumed_rate, is_same_unit, zone_units};
+use headland_agronomy::{RateLimit, assumed_rate, is_same_unit, zone_units};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 
-/// A rate above the median times this is probably a typing error.
-const OUTLIER: f64 = 10.0;
 /// Rows of a unit that a message names.
 const SHOWN_ROWS: usize = 3;
 
@@ -72,10 +70,8 @@ impl Checker<'_> {
         let negative = zones(&|cell| cell.is_some_and(|rate| rate < 0.0));
         let what = format!("`{name}` is negative");
         self.report_zones(Code::RateNegative, &negative, &what, "write 0 where nothing is applied");
-        let mut positive: Vec<f64> =
-            cells.iter().flatten().copied().filter(|rate| *rate > 0.0 && rate.is_finite()).collect();
-        positive.sort_by(f64::total_cmp);
-        let Some(median) = median(&positive) else {
+        let rates = || cells.iter().flatten().copied().filter(|rate| rate.is_finite());
+        let Some(limit) = RateLimit::of(rates()) else {
             if cells.iter().flatten().any(|rate| *rate == 0.0) {
                 let message =
                     format!("`{name}` is above 0 in no zone, so that a display applies nothing; is it filled in?");
@@ -83,9 +79,12 @@ impl Checker<'_> {
             }
             return;
         };
-        let high = zones(&|cell| cell.is_some_and(|rate| rate.is_finite() && rate > OUTLIER * median));
-        let highest = positive.last().copied().unwrap_or_default();
-        let what = format!("`{name}` is above ten times the median of {median} (highest: {highest})");
+        let high = zones(&|cell| cell.is_some_and(|rate| rate.is_finite() && limit.is_outlier(rate)));
+        let highest = rates().fold(0.0, f64::max);
+        let what = format!(
+            "`{name}` is above ten times the median of {}, or a code of a display (highest: {highest})",
+            limit.usual
+        );
         self.report_zones(Code::RateOutlier, &high, &what, "check the unit and the decimal point");
     }
 
@@ -124,11 +123,4 @@ fn unreadable(layer: &Layer, name: &str) -> Option<(usize, u64)> {
         layer.diagnostics().iter().find(|found| found.code == Code::BadNumber && found.message.starts_with(&prefix))?;
     let count = bad.message.rsplit_once('(').and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
     Some((count.unwrap_or(1), bad.record.unwrap_or(0)))
-}
-
-fn median(sorted: &[f64]) -> Option<f64> {
-    let middle = sorted.len() / 2;
-    let high = sorted.get(middle)?;
-    let low = if sorted.len().is_multiple_of(2) { sorted.get(middle - 1)? } else { high };
-    Some(f64::midpoint(*low, *high))
 }

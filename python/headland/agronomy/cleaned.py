@@ -79,6 +79,10 @@ class Cleaned(Suggesting):
         ``yield_without`` is the mean of the used rows, ``yield_with`` the mean with the rows of the reason, and
         ``only`` the number of rows that have no other reason. ``little_new_ground`` are used rows that mostly drive on
         covered ground; they have no part in rates. Masses are dry if moisture and crop are known.
+
+        A row that is left out counts in ``rows`` of each of its reasons, but in mass and ground once, under the first.
+        So `logged` is `used`, all reasons of rows that are left out, and ``rest``: the grain that the delay moves beyond
+        the log, and the ground that swaths share.
         """
         return Layer(self._core.report)
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
+use crate::cleaning::balance::{Place, Sums};
 use crate::cleaning::clean_rows::{CleanRows, allowed_bits};
 use crate::cleaning::delays::MachineDelay;
 use crate::cleaning::diagnostics::outside;
@@ -100,9 +101,10 @@ impl Cleaned {
         self.rows.rows.unsorted(&self.rows.ground.coverage.fresh)
     }
 
-    /// The reasons of each row, in the order of the layer.
-    pub(crate) fn reasons(&self) -> Vec<u32> {
-        self.rows.rows.unsorted(&self.rows.reasons)
+    /// The reasons of each row, in the order of the layer, and where it went.
+    pub(crate) fn reasons(&self) -> (Vec<u32>, Vec<Place>) {
+        let places: Vec<Place> = (0..self.rows.passes.number.len()).map(|k| self.rows.place(k)).collect();
+        (self.rows.rows.unsorted(&self.rows.reasons), self.rows.rows.unsorted(&places))
     }
 
     /// Delays of the flow by machine; empty for other jobs than harvests.
@@ -128,7 +130,7 @@ impl Cleaned {
         let rows = &self.rows;
         let rate = |k: usize| {
             let amount = rows.masses.logged.as_ref().or(rows.amount.as_ref()).map_or(f64::NAN, |amount| amount[k]);
-            let m2 = logged_ground(rows, k);
+            let m2 = rows.logged_ground(k);
             if m2 > 0.0 { amount / m2 * HECTARE } else { f64::NAN }
         };
         let rates: Vec<f64> = (0..rows.passes.number.len()).map(rate).collect();
@@ -277,91 +279,77 @@ fn columns(rows: &CleanRows) -> Vec<(Field, ArrayRef)> {
     values(rows).into_iter().map(unsorted).collect()
 }
 
-/// Sums of some rows; `rated` are amount and ground of rows with enough new ground for a rate.
+/// A line of the report; `rated` are amount and ground of rows with enough new ground for a rate.
 #[derive(Clone, Copy, Default)]
-struct Sums {
-    rows: i64,
-    amount: f64,
-    m2: f64,
+struct Line {
+    sums: Sums,
     rated: [f64; 2],
     only: i64,
 }
 
-impl Sums {
+impl Line {
     fn rate(&self) -> f64 {
         self.rated[0] / self.rated[1] * HECTARE
     }
 }
 
-/// Ground of a row as logged: distance times width, else that of its polygon.
-fn logged_ground(rows: &CleanRows, k: usize) -> f64 {
-    let m2 = rows.rows.distance[k] * rows.rows.width[k];
-    if m2.is_finite() { m2 } else { rows.ground.coverage.full[k] }
-}
-
-/// All rows as they were logged: distance times width, and mass without a shift.
-fn logged(rows: &CleanRows) -> Sums {
-    let mut sums = Sums::default();
-    let amount = rows.masses.logged.as_ref().or(rows.amount.as_ref());
-    for k in 0..rows.passes.number.len() {
-        sums.rows += 1;
-        let amount = amount.map_or(f64::NAN, |amount| amount[k]);
-        let m2 = logged_ground(rows, k);
-        let is_working = rows.rows.working.as_ref().is_none_or(|working| working[k]);
-        // The grain of a pass arrives after the header is up, too.
-        sums.amount += if amount.is_finite() { amount } else { 0.0 };
-        sums.m2 += if m2.is_finite() && is_working && !rows.rows.is_mixed_in(k) { m2 } else { 0.0 };
-    }
-    sums.rated = [sums.amount, sums.m2];
-    sums
-}
-
-/// Rows, mass, ground and mean yield: logged, by reason, and used.
+/// Rows, mass, ground and mean yield: logged, by reason, and used. A row that is left out counts once in mass and
+/// ground, under its first reason: with the used rows and the rest they sum to what was logged.
 fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
     let amount = rows.masses.best().or(rows.amount.as_ref());
+    let all = || 0..rows.passes.number.len();
     let sum = |is_in: &dyn Fn(usize) -> bool| {
-        let mut sums = Sums::default();
-        for k in (0..rows.passes.number.len()).filter(|k| is_in(*k)) {
-            let amount = amount.map_or(f64::NAN, |amount| amount[k]);
-            sums.rows += 1;
-            sums.m2 += rows.ground.coverage.fresh[k];
-            if amount.is_finite() {
-                sums.amount += amount;
-                if rows.is_in_mean(k) {
-                    sums.rated[0] += amount;
-                    sums.rated[1] += rows.ground.coverage.fresh[k];
-                }
+        let mut line = Line::default();
+        for k in all().filter(|k| is_in(*k)) {
+            line.sums.add(rows.placed(k));
+            if rows.is_in_mean(k)
+                && let Some(amount) = amount.map(|amount| amount[k]).filter(|amount| amount.is_finite())
+            {
+                line.rated[0] += amount;
+                line.rated[1] += rows.ground.coverage.fresh[k];
             }
         }
-        sums
+        line
     };
     let allowed = allowed_bits(rows.kind == JobKind::Yield, &rows.recipe);
     let used = sum(&|k| rows.used[k]);
-    let mut lines: Vec<(&str, Sums, f64, f64)> = Vec::new();
-    let logged = logged(rows);
+    let mut lines: Vec<(&str, Line, f64, f64)> = Vec::new();
+    let mut logged = Line::default();
+    all().for_each(|k| logged.sums.add(rows.logged(k)));
+    logged.rated = [logged.sums.amount, logged.sums.m2];
     lines.push(("logged", logged, f64::NAN, logged.rate()));
+    let mut rest = Line { sums: Sums { rows: 0, ..logged.sums }, ..Line::default() };
+    rest.sums.amount -= used.sums.amount;
+    rest.sums.m2 -= used.sums.m2;
     for reason in REASONS {
-        let mut sums = sum(&|k| rows.reasons[k] & reason.bit != 0);
-        if sums.rows == 0 {
+        let is_marked = |k: usize| rows.reasons[k] & reason.bit != 0;
+        let is_allowed = allowed & reason.bit != 0;
+        let mut line = sum(&|k| is_marked(k) && (is_allowed || rows.reason(k) == reason.name));
+        line.sums.rows = sum(&is_marked).sums.rows;
+        if line.sums.rows == 0 {
             continue;
         }
-        sums.only = sum(&|k| rows.reasons[k] & !(allowed & !reason.bit) == reason.bit).rows;
+        line.only = sum(&|k| rows.reasons[k] & !(allowed & !reason.bit) == reason.bit).sums.rows;
+        if !is_allowed {
+            rest.sums.amount -= line.sums.amount;
+            rest.sums.m2 -= line.sums.m2;
+        }
         // Used rows have allowed reasons only.
-        let is_allowed = allowed & reason.bit != 0;
-        let without = if is_allowed { sum(&|k| rows.used[k] && rows.reasons[k] & reason.bit == 0) } else { used };
+        let without = if is_allowed { sum(&|k| rows.used[k] && !is_marked(k)) } else { used };
         let is_kept = |k: usize| rows.passes.number[k] > 0 && rows.reasons[k] & !(allowed | reason.bit) == 0;
         let with = if is_allowed { used } else { sum(&is_kept) };
-        lines.push((reason.name, sums, without.rate(), with.rate()));
+        lines.push((reason.name, line, without.rate(), with.rate()));
     }
     let left_out = sum(&|k| rows.used[k] && !rows.is_in_mean(k));
     lines.push(("little_new_ground", left_out, used.rate(), used.rate()));
+    lines.push(("rest", rest, used.rate(), used.rate()));
     lines.push(("used", used, used.rate(), used.rate()));
 
     let is_harvest = rows.kind == JobKind::Yield;
     let (name, unit) = if is_harvest { ("kg", "kg") } else { ("amount", rows.amount_unit) };
     let per_ha = if unit.is_empty() { String::new() } else { format!("{unit}/ha") };
-    let integers = |pick: &dyn Fn(&Sums) -> i64| -> ArrayRef {
-        Arc::new(lines.iter().map(|(_, sums, ..)| Some(pick(sums))).collect::<Int64Array>())
+    let integers = |pick: &dyn Fn(&Line) -> i64| -> ArrayRef {
+        Arc::new(lines.iter().map(|(_, line, ..)| Some(pick(line))).collect::<Int64Array>())
     };
     let number = |name: &str, unit: &str, cells: Vec<f64>| {
         let column = Values {
@@ -380,12 +368,12 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
     let names: ArrayRef = Arc::new(lines.iter().map(|(name, ..)| Some(*name)).collect::<LargeStringArray>());
     let columns = vec![
         (field("reason", DataType::LargeUtf8, ""), names),
-        (field("rows", DataType::Int64, ""), integers(&|sums| sums.rows)),
-        number(name, unit, lines.iter().map(|(_, sums, ..)| amount.map_or(f64::NAN, |_| sums.amount)).collect()),
-        number("ha", "ha", lines.iter().map(|(_, sums, ..)| sums.m2 / HECTARE).collect()),
+        (field("rows", DataType::Int64, ""), integers(&|line| line.sums.rows)),
+        number(name, unit, lines.iter().map(|(_, line, ..)| amount.map_or(f64::NAN, |_| line.sums.amount)).collect()),
+        number("ha", "ha", lines.iter().map(|(_, line, ..)| line.sums.m2 / HECTARE).collect()),
         number(without, &per_ha, lines.iter().map(|(.., without, _)| *without).collect()),
         number(with, &per_ha, lines.iter().map(|(.., with)| *with).collect()),
-        (field("only", DataType::Int64, ""), integers(&|sums| sums.only)),
+        (field("only", DataType::Int64, ""), integers(&|line| line.only)),
     ];
     Layer::from_columns(layer.name(), layer.source(), columns)
 }

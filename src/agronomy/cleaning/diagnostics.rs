@@ -39,7 +39,7 @@ const LEAST_UNKNOWN: f64 = 0.04;
 const LEAST_WIDENED: f64 = 0.02;
 
 /// One of this many rows is there twice before it is said.
-const TWINS: usize = 20;
+const TWINS: usize = 50;
 /// Rows of one moisture that are no chance.
 const MANY: usize = 200;
 

@@ -52,6 +52,7 @@ impl CleanRows {
         self.ground.share.extend(other.ground.share);
         for (own, others) in [
             (&mut self.masses.logged, other.masses.logged),
+            (&mut self.masses.outside, other.masses.outside),
             (&mut self.masses.wet, other.masses.wet),
             (&mut self.masses.dry, other.masses.dry),
             (&mut self.flow.shifted, other.flow.shifted),

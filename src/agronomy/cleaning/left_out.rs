@@ -1,9 +1,11 @@
 //! Compares what a cleaning uses with what was logged, and says what is left out and which argument changes it.
 
+use crate::cleaning::balance::{Place, Sums};
 use crate::cleaning::clean_rows::CleanRows;
-use crate::cleaning::reasons::{self, REASONS};
+use crate::cleaning::reasons::{self, REASONS, Reason};
 use crate::columns::canonical::JobKind;
 use crate::columns::derived::HECTARE;
+use crate::maps::rate_limit::RateLimit;
 use headland_reader::archive::{Code, Diagnostic};
 
 /// Of the mass or ground, what a result holds at least. Healthy harvests have 0.88 to 0.99, and 0.83 without a delay.
@@ -11,7 +13,9 @@ const LEAST_USED: f64 = 0.80;
 /// Reasons that a message lists.
 const LISTED: usize = 3;
 /// Part by which the mean of the used rows may differ from that of all grain on all ground.
-const MOST_MEAN: f64 = 0.08;
+const MOST_MEAN: f64 = 0.03;
+/// Of the mass, the product or the ground, what is on no ground of a map before it is said.
+const LEAST_SAID: f64 = 0.02;
 /// Of the product, what is applied on covered ground before it is said.
 const MOST_AGAIN: f64 = 0.05;
 /// Of the ground of a harvest, what has no grain at most.
@@ -32,77 +36,83 @@ fn argument(bit: u32) -> &'static str {
     }
 }
 
-/// Rates above this many times their 90th percentile are said.
-const HIGH_RATE: f64 = 10.0;
 /// One of this many rows has no rate before it is said.
 const LEAST_WITHOUT: usize = 200;
 
-/// Sums of all rows, and of those that a result uses.
-struct Sums {
-    logged: f64,
-    used: f64,
-    /// Ground once in m2, and the part behind the result.
+/// What the rows logged but for copies, and where it went.
+#[derive(Default)]
+struct Balance {
+    logged: Sums,
+    /// By [`Place`].
+    places: [Sums; 7],
+    /// Ground once in m2, of all rows and by place.
     covered: f64,
-    behind: f64,
-    /// Ground of all rows that work as they were logged, and of those without a swath.
+    fresh: [f64; 7],
+    /// Ground of all rows that work by their state, and of those without a swath.
     worked: f64,
     lost: f64,
 }
 
-/// Kilograms, or what was applied, of each row as it was logged.
-fn logged_amounts(rows: &CleanRows) -> Option<&Vec<f64>> {
-    rows.masses.logged.as_ref().or(rows.amount.as_ref())
-}
-
-/// The same of each row on its ground.
-fn placed_amounts(rows: &CleanRows) -> Option<&Vec<f64>> {
-    rows.masses.dry.as_ref().or(rows.masses.wet.as_ref()).or(rows.amount.as_ref())
-}
-
-fn sums(rows: &CleanRows) -> Sums {
-    let (logged, placed) = (logged_amounts(rows), placed_amounts(rows));
-    let is_harvest = rows.kind == JobKind::Yield;
-    let mut sums = Sums { logged: 0.0, used: 0.0, covered: 0.0, behind: 0.0, worked: 0.0, lost: 0.0 };
-    let finite = |values: Option<&Vec<f64>>, k: usize| values.map(|values| values[k]).filter(|value| value.is_finite());
-    for k in (0..rows.passes.number.len()).filter(|k| rows.reasons[*k] & reasons::DUPLICATE == 0) {
-        sums.logged += finite(logged, k).unwrap_or(0.0);
-        sums.covered += rows.ground.coverage.fresh[k];
-        let is_behind =
-            rows.used[k] && (!is_harvest || rows.has_rate(k)) && (placed.is_none() || finite(placed, k).is_some());
-        if is_behind {
-            sums.used += finite(placed, k).unwrap_or(0.0);
-            sums.behind += rows.ground.coverage.fresh[k];
+impl Balance {
+    fn of(rows: &CleanRows) -> Self {
+        let mut balance = Self::default();
+        for k in 0..rows.passes.number.len() {
+            let (place, fresh) = (rows.place(k), rows.ground.coverage.fresh[k]);
+            balance.places[place as usize].add(rows.placed(k));
+            balance.fresh[place as usize] += fresh;
+            balance.covered += fresh;
+            if place == Place::Copy {
+                continue;
+            }
+            let logged = rows.logged(k);
+            balance.logged.add(logged);
+            // Without a state, turns are rows like others.
+            if rows.rows.working.is_some() {
+                let is_lost = place == Place::Frozen || rows.ground.coverage.full[k] <= 0.0;
+                balance.worked += logged[1];
+                balance.lost += if is_lost { logged[1] } else { 0.0 };
+            }
         }
-        // Without a state, turns are rows like others.
-        let is_working = rows.rows.working.as_ref().is_some_and(|working| working[k]);
-        let worked = rows.rows.distance[k] * rows.rows.width[k];
-        if is_working && worked > 0.0 {
-            sums.worked += worked;
-            sums.lost += if rows.ground.coverage.full[k] > 0.0 { 0.0 } else { worked };
-        }
+        balance
     }
-    sums
+
+    fn at(&self, place: Place) -> &Sums {
+        &self.places[place as usize]
+    }
+
+    /// Kilograms per hectare of the map.
+    fn mean(&self) -> f64 {
+        self.at(Place::Map).amount / self.at(Place::Map).m2 * HECTARE
+    }
+
+    /// Of the mass of the field at the mean of the map, what a place has more.
+    fn excess(&self, place: Place) -> f64 {
+        (self.at(place).amount / self.mean() * HECTARE - self.fresh[place as usize]) / self.covered
+    }
 }
 
 /// All diagnostics about what is left out.
 pub(crate) fn left_out(rows: &CleanRows) -> Vec<Diagnostic> {
-    let sums = sums(rows);
-    much_left_out(rows, &sums)
+    let balance = Balance::of(rows);
+    let (places, said): (Vec<Place>, Vec<Diagnostic>) = without_ground(rows, &balance).into_iter().unzip();
+    much_left_out(rows, &balance)
         .into_iter()
-        .chain(other_mean(rows, &sums))
-        .chain(empty_ground(rows, &sums))
+        .chain(said)
+        .chain(other_mean(rows, &balance, &places))
+        .chain(empty_ground(rows, &balance))
         .chain(without_rate(rows))
         .chain(high_rates(rows))
         .chain(applied_twice(rows))
         .collect()
 }
 
-fn much_left_out(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
+fn much_left_out(rows: &CleanRows, balance: &Balance) -> Option<Diagnostic> {
     let share = |used: f64, all: f64| if all > 0.0 { used / all } else { 1.0 };
+    let (logged, map) = (balance.logged.amount, *balance.at(Place::Map));
     let is_harvest = rows.kind == JobKind::Yield;
-    let mass = share(sums.used, sums.logged);
-    let ground = share(sums.behind, sums.covered);
-    let placed = 1.0 - share(sums.lost, sums.worked.max(f64::MIN_POSITIVE));
+    let mass = share(map.amount, logged);
+    let ground = share(map.m2, balance.covered);
+    let placed = 1.0 - share(balance.lost, balance.worked.max(f64::MIN_POSITIVE));
     let nothing = rows.passes.number.iter().all(|pass| *pass == 0) && !rows.passes.number.is_empty();
     if mass >= LEAST_USED && ground >= LEAST_USED && placed >= LEAST_USED && !nothing {
         return None;
@@ -111,14 +121,16 @@ fn much_left_out(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
     let mut parts = Vec::new();
     if mass < LEAST_USED {
         let what = if is_harvest { "mass" } else { "product" };
-        parts.push(format!("{:.0} of {:.0} {unit} of the {what}", sums.used, sums.logged));
+        parts.push(format!("{:.0} of {logged:.0} {unit} of the {what}", map.amount));
     }
+    let mut of_ground = |m2: f64, all: f64, what| {
+        parts.push(format!("{:.2} of {:.2} ha of the {what} ground", m2 / HECTARE, all / HECTARE));
+    };
     if ground < LEAST_USED {
-        parts.push(format!("{:.2} of {:.2} ha of the covered ground", sums.behind / HECTARE, sums.covered / HECTARE));
+        of_ground(map.m2, balance.covered, "covered");
     }
     if placed < LEAST_USED {
-        let kept = sums.worked - sums.lost;
-        parts.push(format!("{:.2} of {:.2} ha of the worked ground", kept / HECTARE, sums.worked / HECTARE));
+        of_ground(balance.worked - balance.lost, balance.worked, "worked");
     }
     if parts.is_empty() {
         parts.push("no row".to_owned());
@@ -127,23 +139,56 @@ fn much_left_out(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
     Some(Diagnostic::new(Code::MuchLeftOut, message))
 }
 
+/// Diagnostics of rows whose amount is on no ground of a map, from 2 % of all on.
+fn without_ground(rows: &CleanRows, balance: &Balance) -> Vec<(Place, Diagnostic)> {
+    let is_harvest = rows.kind == JobKind::Yield;
+    let unit = if is_harvest { "kg" } else { rows.amount_unit };
+    let causes = [Place::Frozen, Place::Turning, Place::Standing, Place::Again];
+    let said = causes.into_iter().filter_map(|place| {
+        let Sums { rows: count, amount, m2 } = *balance.at(place);
+        let is_much = [amount > LEAST_SAID * balance.logged.amount, m2 > LEAST_SAID * balance.logged.m2];
+        let (code, is_said, what) = match place {
+            Place::Frozen => (
+                Code::GroundIncomplete,
+                is_much[0] || is_much[1],
+                "have the position of the row before, though the distance goes on, as where positions are frozen; they are in no \
+                 mean and on no map",
+            ),
+            Place::Turning => (
+                Code::GroundIncomplete,
+                is_harvest && is_much[0] && is_much[1],
+                "work by their state, but turn, and have no ground, though their grain counts in `field_means`; if they harvest, \
+                 pass a larger `turn` in the `recipe` of `headland.clean`",
+            ),
+            Place::Standing => (
+                Code::MeanContradicts,
+                is_harvest && is_much[0],
+                "log grain while the machine stands, which counts in `field_means` and is on no map; if it is none, make the flow \
+                 null there",
+            ),
+            _ => (
+                Code::MeanContradicts,
+                is_harvest && balance.excess(place) > LEAST_SAID,
+                "log grain on ground that other rows cover, as where a part of a job is logged twice; it counts in `field_means` \
+                 and is on no map: leave one of them out",
+            ),
+        };
+        let message = format!("{count} rows, with {amount:.0} {unit} and {:.2} ha by distance and width, {what}", m2 / HECTARE);
+        is_said.then(|| (place, Diagnostic::new(code, message)))
+    });
+    said.collect()
+}
+
 /// The largest reasons with their mass, ground and argument.
 fn largest(rows: &CleanRows, unit: &str) -> String {
-    let allowed = crate::cleaning::clean_rows::allowed_bits(rows.kind == JobKind::Yield, &rows.recipe);
-    let amounts = logged_amounts(rows);
-    let mut found: Vec<(f64, f64, &str, u32)> = REASONS
-        .iter()
-        .filter(|reason| reason.bit & allowed == 0)
-        .map(|reason| {
-            let mut sums = (0.0, 0.0);
-            for k in (0..rows.passes.number.len()).filter(|k| rows.reasons[*k] & reason.bit != 0) {
-                sums.0 += amounts.map(|amounts| amounts[k]).filter(|kg| kg.is_finite()).unwrap_or(0.0);
-                sums.1 += (rows.rows.distance[k] * rows.rows.width[k]).max(0.0);
-            }
-            (sums.1, sums.0, reason.name, reason.bit)
-        })
-        .filter(|(m2, amount, ..)| *m2 > 0.0 || *amount > 0.0)
-        .collect();
+    let sums = |reason: &Reason| {
+        let mut sums = Sums::default();
+        let is_out = |k: &usize| !rows.used[*k] && rows.place(*k) != Place::Copy && rows.reason(*k) == reason.name;
+        (0..rows.passes.number.len()).filter(is_out).for_each(|k| sums.add(rows.placed(k)));
+        (sums.m2, sums.amount, reason.name, reason.bit)
+    };
+    let mut found: Vec<(f64, f64, &str, u32)> =
+        REASONS.iter().map(sums).filter(|(m2, amount, ..)| *m2 > 0.0 || *amount > 0.0).collect();
     found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.3.cmp(&b.3)));
     let lines = found.into_iter().take(LISTED).map(|(m2, amount, name, bit)| {
         let amount = if amount > 0.0 { format!("{amount:.0} {unit}, ") } else { String::new() };
@@ -157,30 +202,35 @@ fn largest(rows: &CleanRows, unit: &str) -> String {
     }
 }
 
-/// A diagnostic if the used rows have another mean than all grain on all ground: values that no row shows, such as dropouts.
-fn other_mean(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
-    let (all, used) = (sums.logged / sums.covered * HECTARE, sums.used / sums.behind * HECTARE);
-    let is_other = (used / all - 1.0).abs() > MOST_MEAN;
+/// A diagnostic if the mean of a map is another one than that of all grain on all ground, for other reasons than those that are
+/// said.
+fn other_mean(rows: &CleanRows, balance: &Balance, said: &[Place]) -> Option<Diagnostic> {
+    let all = (balance.logged.amount - balance.at(Place::Frozen).amount) / balance.covered * HECTARE;
+    let used = balance.mean();
+    let is_known = |place: &&Place| **place != Place::Frozen;
+    let known: f64 = said.iter().filter(is_known).map(|place| balance.excess(*place)).sum();
+    let is_other = (all / used - 1.0 - known).abs() > MOST_MEAN;
     (rows.kind == JobKind::Yield && is_other).then(|| {
         let message = format!(
             "the rows that are used have {used:.0} kg/ha, but all logged grain on all covered ground is {all:.0} kg/ha: rows \
-             lack values, ground is counted that has no grain, or grain is left out"
+             lack values, ground is counted that has no grain, or grain is left out; largest reasons: {}",
+            largest(rows, "kg")
         );
         Diagnostic::new(Code::MeanContradicts, message)
     })
 }
 
 /// A diagnostic if ground counts as harvested that has no grain.
-fn empty_ground(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
+fn empty_ground(rows: &CleanRows, balance: &Balance) -> Option<Diagnostic> {
     let kg = rows.masses.wet.as_ref().filter(|_| rows.kind == JobKind::Yield)?;
     let is_empty = |k: &usize| rows.passes.number[*k] > 0 && kg[*k] <= 0.0;
     let empty: f64 = (0..rows.passes.number.len()).filter(is_empty).map(|k| rows.ground.coverage.fresh[k]).sum();
-    (empty > MOST_EMPTY * sums.covered).then(|| {
+    (empty > MOST_EMPTY * balance.covered).then(|| {
         let message = format!(
             "{:.2} of {:.2} ha of the covered ground are of rows that work by their state and have no grain; if the machine \
              only drove there, correct the column of the state",
             empty / HECTARE,
-            sums.covered / HECTARE
+            balance.covered / HECTARE
         );
         Diagnostic::new(Code::MeanContradicts, message)
     })
@@ -190,15 +240,13 @@ fn empty_ground(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
 fn high_rates(rows: &CleanRows) -> Option<Diagnostic> {
     let amount = rows.amount.as_ref().filter(|_| rows.kind != JobKind::Yield)?;
     let rate = |k: usize| amount[k] / (rows.rows.distance[k] * rows.rows.width[k]) * HECTARE;
-    let mut rates: Vec<f64> = (0..amount.len()).map(rate).filter(|rate| *rate > 0.0 && rate.is_finite()).collect();
-    let index = rates.len().checked_sub(1)? * 9 / 10;
-    let limit = HIGH_RATE * *rates.select_nth_unstable_by(index, f64::total_cmp).1;
-    let most = rates.iter().copied().fold(0.0, f64::max);
-    let count = rates.iter().filter(|rate| **rate > limit).count();
+    let limit = RateLimit::of((0..amount.len()).map(rate))?;
+    let high = || (0..amount.len()).map(rate).filter(|rate| rate.is_finite() && limit.is_outlier(*rate));
+    let (count, most) = (high().count(), high().fold(0.0, f64::max));
     (count > 0).then(|| {
         let message = format!(
-            "{count} rows have more than {limit:.0} {unit}/ha, {HIGH_RATE} times the 90th percentile of the rates, and up to \
-             {most:.0} {unit}/ha; they are used as they are",
+            "{count} rows have far more than {:.0} {unit}/ha, the usual rate, and up to {most:.0} {unit}/ha; they are used as they are",
+            limit.usual,
             unit = rows.amount_unit
         );
         Diagnostic::new(Code::RateHigh, message)

@@ -15,6 +15,8 @@ pub(crate) struct Masses {
     pub(crate) dry: Option<Vec<f64>>,
     /// As logged, without a shift: dry if those are known.
     pub(crate) logged: Option<Vec<f64>>,
+    /// Where it was cut, of the rows without `wet`: dry if those are known.
+    pub(crate) outside: Option<Vec<f64>>,
     /// Percent of water of `dry`, or `several`.
     pub(crate) basis: Option<String>,
     /// Rows of a moment whose sections have one flow per ground.
@@ -54,7 +56,7 @@ impl Masses {
         let drying = Drying { moisture: moisture.shifted.as_deref(), market, expand };
         let basis = market.and_then(basis_of);
         let Some((logged, shifted)) = flow.both() else {
-            return Self { wet: None, dry: None, logged: None, basis, shared: None };
+            return Self { wet: None, dry: None, logged: None, outside: None, basis, shared: None };
         };
         let kg = |flow: &[f64], k: usize| flow[k] * rows.interval[k];
         let mut wet: Vec<f64> = (0..rows.len()).map(|k| if is_cut(k) { kg(shifted, k) } else { f64::NAN }).collect();
@@ -63,8 +65,9 @@ impl Masses {
             shared.share_out(&mut wet, &coverage.fresh);
         }
         let logged: Vec<f64> = (0..rows.len()).map(|k| kg(logged, k)).collect();
-        let logged = drying.dry(&logged).unwrap_or(logged);
-        Self { dry: drying.dry(&wet), wet: Some(wet), logged: Some(logged), basis, shared }
+        let outside = (0..rows.len()).map(|k| if is_cut(k) { f64::NAN } else { kg(shifted, k) }).collect();
+        let [logged, outside] = [logged, outside].map(|kg: Vec<f64>| drying.dry(&kg).unwrap_or(kg));
+        Self { dry: drying.dry(&wet), wet: Some(wet), logged: Some(logged), outside: Some(outside), basis, shared }
     }
 
     /// Dry kilograms, or wet ones where the moisture is not known.

@@ -1,5 +1,6 @@
 //! Cleaning of jobs: delays, ground and masses, and the reasons why rows mislead.
 
+pub(crate) mod balance;
 pub(crate) mod clean_rows;
 #[cfg(test)]
 pub(crate) mod clean_tests;

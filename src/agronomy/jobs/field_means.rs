@@ -1,6 +1,6 @@
 //! Mean yields of fields: all dry mass of a job by its ground, each piece of which counts once; and the ground of any job.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -9,8 +9,9 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, LargeStringArray, RecordBatc
 use arrow_schema::{DataType, Field};
 use chrono::{DateTime, Datelike as _};
 
+use crate::cleaning::balance::Place;
 use crate::cleaning::cleaned::{Cleaned, clean};
-use crate::cleaning::reasons::{DUPLICATE, MOISTURE};
+use crate::cleaning::reasons::MOISTURE;
 use crate::columns::added::field as column;
 use crate::columns::canonical::JobKind;
 use crate::columns::canonical_rows::{crop_array, first_year, layer_kind};
@@ -28,9 +29,6 @@ use crate::jobs::unlogged_mass::rows_without_mass;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
-
-/// Metres of a row, below which a machine stands.
-const STANDING: f64 = 0.1;
 
 /// Parameters of the cleaning that counts the ground: moisture does not change it.
 const GROUND: &str = r#"{"moisture_delay": null}"#;
@@ -108,7 +106,7 @@ struct Sums {
 pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let cleaned = clean(layer.clone(), None, GROUND, None);
     let ground = cleaned.as_ref().map(Cleaned::fresh_ground).unwrap_or_default();
-    let reasons = cleaned.as_ref().map(Cleaned::reasons).unwrap_or_default();
+    let (reasons, places) = cleaned.as_ref().map(Cleaned::reasons).unwrap_or_default();
     let (rows, seasons) =
         cleaned.as_ref().ok().map(|cleaned| (Arc::clone(&cleaned.rows), Arc::clone(&cleaned.seasons))).unzip();
     let seasons = seasons.filter(|seasons| !seasons.is_one());
@@ -116,7 +114,6 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         let seasons = seasons.as_ref()?;
         seasons.all.get(usize::try_from(*seasons.of_row.get(row)?).ok()?)?.year
     };
-    let is_duplicate = |row: usize| reasons.get(row).is_some_and(|bits| bits & DUPLICATE != 0);
     let mut diagnostics: Vec<Diagnostic> = cleaned.as_ref().map_or_else(
         |_| Vec::new(),
         |cleaned| cleaned.layer().diagnostics().iter().skip(layer.diagnostics().len()).cloned().collect(),
@@ -132,15 +129,11 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let without = without.unwrap_or_default();
     let moistures = rows.as_ref().and_then(|rows| Some(rows.rows.unsorted(rows.moisture.shifted.as_ref()?)));
     let moistures = moistures.unwrap_or_default();
-    let distance = numbers("distance", "m");
     let markets = row_markets(layer).unwrap_or_default();
     let fields = texts(layer, "field");
     let crops: Vec<ArrayRef> = layer.batches().iter().map(|batch| crop_array(layer, batch)).collect();
     let crops = crops.iter().filter_map(|array| array.as_string_opt::<i64>());
     let crops: Vec<Option<&str>> = crops.flat_map(|array| array.iter()).collect();
-    let seconds = values.seconds().unwrap_or_default();
-    let once: HashSet<u64> =
-        (0..seconds.len()).filter(|row| !is_duplicate(*row)).map(|row| seconds[row].to_bits()).collect();
     let mut sums: BTreeMap<Group<'_>, Sums> = BTreeMap::new();
     for row in 0..layer.len() {
         let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite());
@@ -154,8 +147,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         }
         sums.markets.extend(at(&markets));
         // A row that is there twice is grain once; a machine that stands logs its place again with other grain.
-        let is_known = || seconds.get(row).is_some_and(|time| once.contains(&time.to_bits()));
-        let is_again = is_duplicate(row) && (at(&distance).is_some_and(|metres| metres > STANDING) || is_known());
+        let is_again = matches!(places.get(row), Some(Place::Copy | Place::Frozen));
         let share = if is_again { 0.0 } else { 1.0 };
         let (dry, wet) = (at(&dry).map(|dry| share * dry), share * at(&wet).unwrap_or_default());
         // A moisture that no row around has says nothing of the grain; the cleaning replaced it.

@@ -9,11 +9,14 @@ use crate::jobs::parts::Part;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 
-/// One of this many moments is compared, which bounds the memory of a season.
+/// One of this many locations is compared, which bounds the memory of a season.
 const COMPARED: i64 = 7;
-/// Rows that are compared at least.
+/// Rows that are compared at least, and of the rows of a job one of this many that is shared.
 const LEAST_ROWS: usize = 20;
-/// Parts of a degree in which machines are at one location: no two are there at one time.
+const LEAST_SHARE: usize = 50;
+/// Part by which the mass of a row differs in two exports of it at most.
+const SAME_ROW: f64 = 1e-4;
+/// Parts of a degree in which machines are at one location.
 const PER_DEGREE: f64 = 1e5;
 
 /// Part by which masses of two exports of one job differ at most, and part of the rows of one that are on the ground of the other.
@@ -99,13 +102,25 @@ fn cell([x, y]: [f64; 2], [per_x, per_y]: [f64; 2]) -> [i64; 2] {
     [(x * per_x).floor() as i64, (y * per_y).floor() as i64]
 }
 
-/// Time and location of a row.
-type Place = [i64; 3];
+/// A row at a location.
+#[derive(Clone, Copy)]
+struct Row {
+    time: i64,
+    mass: f64,
+}
 
-/// Diagnostics of jobs of which half of the rows, or of those of an earlier job, are at the same times and locations.
+impl Row {
+    /// Whether two rows of one location are one: two machines are not there at one time, and no ground yields the same again.
+    fn is_that_of(&self, other: &Self) -> bool {
+        self.time == other.time || (self.mass > 0.0 && (self.mass / other.mass - 1.0).abs() < SAME_ROW)
+    }
+}
+
+/// Diagnostics of jobs of which a part of the rows, or of those of an earlier job, are at the same locations with the same times
+/// or masses.
 pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
-    let mut known: HashMap<Place, usize> = HashMap::new();
+    let mut known: HashMap<[i64; 2], (usize, Row)> = HashMap::new();
     let mut counts: Vec<usize> = Vec::with_capacity(parts.len());
     let mut totals: Vec<Option<Totals>> = Vec::with_capacity(parts.len());
     let name = |number: usize| {
@@ -116,17 +131,19 @@ pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
         let places = places(part);
         counts.push(places.len());
         let mut shared: HashMap<usize, usize> = HashMap::new();
-        for place in &places {
-            if let Some(other) = known.get(place) {
+        for (place, row) in &places {
+            if let Some((other, _)) = known.get(place).filter(|(_, known)| row.is_that_of(known)) {
                 *shared.entry(*other).or_default() += 1;
             }
         }
         let most = shared.into_iter().max_by_key(|(other, count)| (*count, usize::MAX - other));
         let fewer = |other: usize| places.len().min(counts.get(other).copied().unwrap_or(0));
-        if let Some((other, count)) = most.filter(|(other, count)| *count >= LEAST_ROWS && 2 * count > fewer(*other)) {
+        if let Some((other, count)) =
+            most.filter(|(other, count)| *count >= LEAST_ROWS && LEAST_SHARE * count > fewer(*other))
+        {
             let message = format!(
-                "{:.0} % of the rows of {} are at the times and locations of rows of {}: both count as a job of their own, so leave \
-                 out one of them",
+                "{:.0} % of the rows of {} or {} are at locations of the other one, with the same times or masses: both count as a \
+                 job of their own, so leave out these rows of one of them",
                 100.0 * ratio(count, fewer(other)),
                 name(number),
                 name(other)
@@ -153,7 +170,7 @@ pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
             }
             totals.push(own);
         }
-        known.extend(places.into_iter().map(|place| (place, number)));
+        known.extend(places.into_iter().map(|(place, row)| (place, (number, row))));
     }
     diagnostics
 }
@@ -163,17 +180,18 @@ fn ratio(count: usize, of: usize) -> f64 {
     count as f64 / of as f64
 }
 
-/// The rows of a job that are compared; none without times or locations.
-fn places(part: &Part) -> Vec<Place> {
+/// The rows of a job that are compared, by their location; none without times or locations.
+fn places(part: &Part) -> Vec<([i64; 2], Row)> {
     let located = if part.layer.geometry_index().is_some() { part.layer.positions().ok().flatten() } else { None };
     let (Some(times), Some([xs, ys])) = (times(&part.layer), located) else { return Vec::new() };
-    #[expect(clippy::cast_possible_truncation, reason = "degrees times a factor")]
-    let rounded = |degrees: f64| (degrees * PER_DEGREE).round() as i64;
-    let place = |(time, (x, y)): (Option<i64>, (f64, f64))| {
+    let masses = masses(&CanonicalValues::new(&part.layer, None)).unwrap_or_default();
+    let place = |(number, (time, (x, y))): (usize, (Option<i64>, (f64, f64)))| {
         let time = time.filter(|_| x.is_finite() && y.is_finite())?;
-        // Times of logs are whole seconds, mostly of some step.
-        (time.div_euclid(100_000).wrapping_mul(0x9E37_79B9).div_euclid(1 << 16).rem_euclid(COMPARED) == 0)
-            .then(|| [time, rounded(x), rounded(y)])
+        // Rounded coordinates are in the middle of a cell.
+        let [x, y] = cell([x, y].map(|degrees| degrees + 0.5 / PER_DEGREE), [PER_DEGREE; 2]);
+        let hash = x.wrapping_mul(31).wrapping_add(y).wrapping_mul(0x9E37_79B9).div_euclid(1 << 16);
+        let mass = masses.get(number).copied().unwrap_or(f64::NAN);
+        (hash.rem_euclid(COMPARED) == 0).then_some(([x, y], Row { time, mass }))
     };
-    times.into_iter().zip(xs.into_iter().zip(ys)).filter_map(place).collect()
+    times.into_iter().zip(xs.into_iter().zip(ys)).enumerate().filter_map(place).collect()
 }

@@ -5,6 +5,7 @@ pub(crate) mod column_words;
 pub(crate) mod grid;
 pub(crate) mod plots;
 pub(crate) mod prescribed_rate;
+pub(crate) mod rate_limit;
 pub(crate) mod shown_column;
 #[cfg(test)]
 pub(crate) mod shown_column_tests;

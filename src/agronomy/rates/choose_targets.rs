@@ -4,13 +4,11 @@ use super::part::Part;
 use super::prescription_target::planned;
 use super::target_values::{RateTarget, RateUnit, Target, contradicts, rates};
 use crate::columns::values::CanonicalValues;
+use crate::maps::rate_limit::RateLimit;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::Unit;
-
-/// Targets above this many times their 90th percentile are codes.
-const HIGH_TARGET: f64 = 10.0;
 
 /// The targets of a comparison.
 pub(super) struct Targets {
@@ -39,7 +37,7 @@ impl Targets {
             }
         }
         for target in all.iter_mut().filter(|target| !target.is_map) {
-            forget_codes(target, diagnostics);
+            forget_codes(target, applied, diagnostics);
             forget_unlogged(target, parts, layer, diagnostics);
             diagnostics.extend(contradicts(&target.rates, applied, "the logged target", &target.name));
         }
@@ -95,19 +93,22 @@ fn of_column(name: &str, unit: &RateUnit, layer: &Layer) -> Result<Target> {
     Ok(Target { name: name.to_owned(), is_map: false, rates })
 }
 
-/// Targets far above all others, such as 65,535, are none.
-fn forget_codes(target: &mut Target, diagnostics: &mut Vec<Diagnostic>) {
-    let mut rates: Vec<f64> = target.rates.iter().copied().filter(|rate| *rate > 0.0).collect();
-    let Some(index) = rates.len().checked_sub(1).map(|last| last * 9 / 10) else { return };
-    let limit = HIGH_TARGET * *rates.select_nth_unstable_by(index, f64::total_cmp).1;
-    let mut count = 0_usize;
-    for rate in target.rates.iter_mut().filter(|rate| **rate > limit) {
-        *rate = f64::NAN;
-        count += 1;
+/// Targets far above all others that the applied rate does not follow, such as 65,535, are none.
+fn forget_codes(target: &mut Target, applied: &[f64], diagnostics: &mut Vec<Diagnostic>) {
+    let Some(limit) = RateLimit::of(target.rates.iter().copied()) else { return };
+    let (mut count, mut most) = (0_usize, 0.0_f64);
+    for (rate, applied) in target.rates.iter_mut().zip(applied) {
+        if limit.is_no_target(*rate, *applied) {
+            most = most.max(*rate);
+            *rate = f64::NAN;
+            count += 1;
+        }
     }
     if count > 0 {
         let message = format!(
-            "{count} rows have a target above {limit:.0}, {HIGH_TARGET} times the 90th percentile of the targets, which is none"
+            "{count} rows have a target far above {:.0}, the usual one, and up to {most:.0}, which is none: a code of the display, \
+             or an error",
+            limit.usual
         );
         diagnostics.push(Diagnostic::new(Code::NoValues, message));
     }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::causes::causes;
 use crate::cleaning::clean_rows::{CleanRows, clean_rows};
 use crate::cleaning::diagnostics::clean_diagnostics;
-use crate::cleaning::left_out::left_out;
 use crate::cleaning::reasons::{DUPLICATE, POSITION};
 use crate::cleaning::recipe::Recipe;
 use crate::columns::values::CanonicalValues;
@@ -71,8 +70,7 @@ impl Part {
     fn new(product: String, field: FieldRows, recipe: &Recipe) -> Result<Self> {
         let shapes = field.shapes.clone();
         let mut clean = clean_rows(field, recipe.clone(), &[])?;
-        let mut diagnostics = clean_diagnostics(&clean);
-        diagnostics.extend(left_out(&clean));
+        let diagnostics = clean_diagnostics(&clean);
         let rows = &clean.rows;
         let own = |k: usize| shapes.as_ref().map_or(0.0, |shapes| shapes.area(rows.row[k]));
         let area = (0..rows.len()).map(|k| {

@@ -1,5 +1,7 @@
 //! The target of a prescription: its rates at the middle of the swaths, in the unit of the job.
 
+use std::collections::BTreeSet;
+
 use super::map_products::products_of_map;
 use super::part::Part;
 use super::target_values::{RateUnit, Target, contradicts, rates};
@@ -9,6 +11,7 @@ use crate::columns::harmonize::harmonize;
 use crate::columns::provenance as keys;
 use crate::columns::statements::Statements;
 use crate::maps::prescribed_rate::{PrescribedRate, assumed_rate, prescribed_rate};
+use crate::maps::rate_limit::RateLimit;
 use crate::maps::zone_units::{is_same_unit, zone_units};
 use crate::rows::result_columns::polygons;
 use headland_base::error::{Error, Result};
@@ -32,9 +35,11 @@ pub(super) fn planned(
     };
     let zones = polygons("target", &map, plane)?;
     let mut found = vec![f64::NAN; applied.len()];
-    let (mut is_any_inside, mut overlaps) = (false, ZoneOverlaps::default());
+    let (mut is_any_inside, mut overlaps, mut outliers) = (false, ZoneOverlaps::default(), BTreeSet::new());
     for group in &groups {
         let factor = zone_factor(&map, index, &group.zones, unit, diagnostics)?;
+        let of_group = (0..zones.len()).filter(|zone| group.zones.contains(*zone)).map(|zone| zone_rates[zone]);
+        let limit = RateLimit::of(of_group);
         let is_logged = (0..zones.len()).any(|zone| group.zones.contains(zone) && zone_rates[zone] > 0.0);
         if !is_logged {
             diagnostics.push(all_zero(group.name.as_deref()));
@@ -50,12 +55,27 @@ pub(super) fn planned(
                     overlaps.add(&own, &zone_rates, part.ground(k));
                     // Displays do not state which zone they apply.
                     let rate = own.first().map_or(f64::NAN, |zone| zone_rates[*zone] * factor);
-                    found[part.rows()[k]] = if is_logged { rate } else { f64::NAN };
+                    let row = part.rows()[k];
+                    let is_no_target =
+                        limit.is_some_and(|limit| limit.is_no_target(rate / factor, applied[row] / factor));
+                    if is_no_target && let Some(zone) = own.first() {
+                        outliers.insert(*zone);
+                    }
+                    found[row] = if is_logged && !is_no_target { rate } else { f64::NAN };
                 },
             );
         }
     }
     diagnostics.extend(overlaps.diagnostic(&zone_rates));
+    diagnostics.extend(outliers.first().map(|first| {
+        let message = format!(
+            "{} zones of the prescription have rates far above the others that were not applied there, such as {} of zone {first}; \
+             they are no target: check the unit and the decimal point",
+            outliers.len(),
+            zone_rates[*first]
+        );
+        Diagnostic::new(Code::RateOutlier, message)
+    }));
     if !is_any_inside {
         let message = "`target`: no row is inside of a zone; check the coordinate system of the prescription, or that it \
                        is of this field";

@@ -250,6 +250,21 @@ impl TrackRows {
         is_repeated
     }
 
+    /// Whether the machine is where it was a while before, as far as positions say; false for a row of the same moment.
+    pub(crate) fn stays(&self, k: usize) -> bool {
+        let first = self.tracks.get(self.track[k] as usize).map_or(k, |track| track.start);
+        let mut earlier = (first..k).rev().take(MOST_PRODUCTS).take_while(|other| self.is_one_place(*other, k));
+        earlier
+            .find(|other| self.product[*other] == self.product[k])
+            .is_some_and(|other| self.time[k] > self.time[other])
+    }
+
+    /// Metres from the position of the row before in the track; not a number for the first one.
+    pub(crate) fn step(&self, k: usize) -> f64 {
+        let before = k.checked_sub(1).filter(|before| self.track[*before] == self.track[k]);
+        before.map_or(f64::NAN, |before| (self.x[k] - self.x[before]).hypot(self.y[k] - self.y[before]))
+    }
+
     /// Rows of one time and product within a metre of an earlier row of the file, although both are wider: a copy of the log
     /// with other digits.
     pub(crate) fn twins(&self) -> Vec<bool> {
@@ -324,7 +339,7 @@ impl TrackRows {
 }
 
 /// Of the rows, one of this many is in a copy of the log at least.
-const LEAST_COPY: usize = 5;
+const LEAST_COPY: usize = 50;
 /// Seconds between a log and its copy: more than a machine stands still.
 const LEAST_SHIFT: f64 = 60.0;
 /// Or a part of the interval, in which no machine logs again.

@@ -254,7 +254,8 @@ codes! {
          differ";
     GroundIncomplete = "ground-incomplete", Warning,
         "the ground of some rows was not counted, or not completely: a width or distance that no machine has, a polygon without \
-         an area or around a point, rows far apart, or too many swaths that cross each other";
+         an area or around a point, positions that stay while the distance goes on, turns of a machine that works, rows far apart, \
+         or too many swaths that cross each other";
     MachinesUnknown = "machines-unknown", Warning,
         "rows are of several machines that no column tells apart; their tracks do";
     NoGrain = "no-grain", Info,
@@ -289,8 +290,8 @@ codes! {
     MuchLeftOut = "much-left-out", Warning,
         "cleaning: much of the mass, product or ground that was logged is not in the result";
     MeanContradicts = "mean-contradicts", Warning,
-        "cleaning: the mean of the rows that are used differs from that of all rows on the ground that they cover, or rows count \
-         with more ground than they log";
+        "cleaning: the mean of the rows that are used differs from that of all rows on the ground that they cover, grain is logged \
+         while the machine stands or on ground that other rows cover, or rows count with more ground than they log";
     JobTwice = "job-twice", Warning,
         "the same rows are there twice: in one layer the second ones are left out, of several layers all count";
     NotShifted = "not-shifted", Warning,
@@ -347,7 +348,7 @@ codes! {
     RateAllZero = "rate-all-zero", Warning, "prescriptions: no zone has a rate above 0, so that nothing is applied";
     RateUnitsMixed = "rate-units-mixed", Error,
         "prescriptions: zones state several units, and displays read all rates in one";
-    RateOutlier = "rate-outlier", Warning, "prescriptions: rates are above ten times the median";
+    RateOutlier = "rate-outlier", Warning, "prescriptions and rates: rates are above ten times the median, or codes such as 65,535";
     RateRounded = "rate-rounded", Warning, "prescriptions: rates are rounded to 6 decimals";
     RateToZero = "rate-to-zero", Warning,
         "prescriptions: rates become 0 by rounding to `step` or to 6 decimals, so that nothing is applied there";
