@@ -14,6 +14,9 @@ const LEAST_USED: f64 = 0.80;
 const LISTED: usize = 3;
 /// Part by which the mean of the used rows may differ from that of all grain on all ground.
 const MOST_MEAN: f64 = 0.03;
+/// The same of a result of fewer rows than this.
+const FEW: i64 = 200;
+const MOST_MEAN_OF_FEW: f64 = 0.08;
 /// Of the mass, the product or the ground, what is on no ground of a map before it is said.
 const LEAST_SAID: f64 = 0.02;
 /// Of the product, what is applied on covered ground before it is said.
@@ -184,7 +187,10 @@ fn largest(rows: &CleanRows, unit: &str) -> String {
     let sums = |reason: &Reason| {
         let mut sums = Sums::default();
         let is_out = |k: &usize| !rows.used[*k] && rows.place(*k) != Place::Copy && rows.reason(*k) == reason.name;
-        (0..rows.passes.number.len()).filter(is_out).for_each(|k| sums.add(rows.placed(k)));
+        let known = |m2: f64| if m2 > 0.0 { m2 } else { 0.0 };
+        // Ways with the header up, too.
+        let row = |k: usize| [rows.placed(k)[0], known(rows.logged_ground(k))];
+        (0..rows.passes.number.len()).filter(is_out).for_each(|k| sums.add(row(k)));
         (sums.m2, sums.amount, reason.name, reason.bit)
     };
     let mut found: Vec<(f64, f64, &str, u32)> =
@@ -209,7 +215,8 @@ fn other_mean(rows: &CleanRows, balance: &Balance, said: &[Place]) -> Option<Dia
     let used = balance.mean();
     let is_known = |place: &&Place| **place != Place::Frozen;
     let known: f64 = said.iter().filter(is_known).map(|place| balance.excess(*place)).sum();
-    let is_other = (all / used - 1.0 - known).abs() > MOST_MEAN;
+    let most = if balance.at(Place::Map).rows < FEW { MOST_MEAN_OF_FEW } else { MOST_MEAN };
+    let is_other = (all / used - 1.0 - known).abs() > most;
     (rows.kind == JobKind::Yield && is_other).then(|| {
         let message = format!(
             "the rows that are used have {used:.0} kg/ha, but all logged grain on all covered ground is {all:.0} kg/ha: rows \
