@@ -110,9 +110,11 @@ struct Row {
 }
 
 impl Row {
-    /// Whether two rows of one location are one: two machines are not there at one time, and no ground yields the same again.
+    /// Whether two rows of one location are one: two machines are not there at one time, and no ground yields the same again on
+    /// one day.
     fn is_that_of(&self, other: &Self) -> bool {
-        self.time == other.time || (self.mass > 0.0 && (self.mass / other.mass - 1.0).abs() < SAME_ROW)
+        let apart = self.time.saturating_sub(other.time).saturating_abs();
+        apart == 0 || (apart <= SAME_TIME && self.mass > 0.0 && (self.mass / other.mass - 1.0).abs() < SAME_ROW)
     }
 }
 
