@@ -1,7 +1,8 @@
-"""What rows logged is on the map, or its cause is said; the report sums to what was logged, and codes are no targets."""
+"""What rows logged is on the map, or its cause is said; reports sum to what was logged; codes are no targets."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import geopandas as gpd
@@ -63,12 +64,13 @@ def test_grain_of_a_machine_that_stands_is_said(seconds: int, flow: float, heade
     assert "stands" not in messages(cleaned(harvest().frame).layer.diagnostics, "mean-contradicts")
 
 
-@pytest.mark.parametrize("log", [harvest, sprayer])
-def test_positions_that_stay_while_the_distance_goes_on_are_said(log: type) -> None:
-    made = cleaned(frozen(log()), log().kind)
+@pytest.mark.parametrize("name", ["harvest", "sprayer"])
+def test_positions_that_stay_while_the_distance_goes_on_are_said(name: str) -> None:
+    log = LOGS[name]()
+    made = cleaned(frozen(log), log.kind)
     for found in (made.layer.diagnostics, hl.grid(made).diagnostics):
         assert "positions are frozen" in messages(found, "ground-incomplete")
-    if log is sprayer:
+    if name == "sprayer":
         rates = hl.compare_rates(made.layer, "applied_rate")
         assert "positions are frozen" in messages(rates.diagnostics, "ground-incomplete")
 
@@ -89,7 +91,10 @@ def test_part_of_a_job_that_is_logged_again_later_is_said() -> None:
 
 def test_jobs_that_share_a_part_of_their_rows_at_other_times_are_said() -> None:
     log = harvest()
-    one, other = log.frame.iloc[: count(log) * 6 // 10], later(log.frame, log, slice(None), 3600).iloc[count(log) // 2 :]
+    one, other = (
+        log.frame.iloc[: count(log) * 6 // 10],
+        later(log.frame, log, slice(None), 3600).iloc[count(log) // 2 :],
+    )
     layers = [hl.harmonize(frame_of(log, part), kind="yield") for part in (one, other)]
     assert "locations" in messages(hl.field_means(layers).diagnostics, "job-twice")
     parts = [log.frame.iloc[: count(log) // 2], later(log.frame, log, slice(None), 3600).iloc[count(log) // 2 :]]
@@ -100,7 +105,9 @@ def test_jobs_that_share_a_part_of_their_rows_at_other_times_are_said() -> None:
 def test_spikes_of_a_converter_are_said_with_their_reason() -> None:
     log = harvest()
     flow = np.where(np.arange(count(log)) % 25 == 0, 40.95, numbers(log, "flow"))
-    message = messages(hl.field_means(hl.harmonize(changed(log, "flow", flow), kind="yield")).diagnostics, "mean-contradicts")
+    message = messages(
+        hl.field_means(hl.harmonize(changed(log, "flow", flow), kind="yield")).diagnostics, "mean-contradicts"
+    )
     assert "`spike`" in message
 
 
@@ -114,11 +121,17 @@ def circles(radius: float, width: float, speed: float = 2.0) -> gpd.GeoDataFrame
     points = gpd.GeoSeries(gpd.points_from_xy(x, y), crs="+proj=aeqd +lat_0=42 +lon_0=-93 +datum=WGS84").to_crs(4326)
     times = pd.Timestamp("2025-09-20T14:00Z") + pd.to_timedelta(np.arange(len(x)), unit="s")
     columns = {"Time": times, "Distance(m)": speed, "Swath(m)": width, "Header": 1, "Moisture(%)": 15.5, "Crop": "corn"}
-    return gpd.GeoDataFrame({**columns, "Flow(kg/s)": 0.9 * width * speed * (1 + 0.1 * np.sin(x / 30))}, geometry=points)
+    return gpd.GeoDataFrame(
+        {**columns, "Flow(kg/s)": 0.9 * width * speed * (1 + 0.1 * np.sin(x / 30))}, geometry=points
+    )
 
 
 def test_report_sums_to_what_was_logged_however_a_log_is_spoiled() -> None:
-    frames = [(circles(60, 9), "yield"), (standing(harvest(), 600, 5.0, 0.0), "yield"), (frozen(sprayer()), "as_applied")]
+    frames = [
+        (circles(60, 9), "yield"),
+        (standing(harvest(), 600, 5.0, 0.0), "yield"),
+        (frozen(sprayer()), "as_applied"),
+    ]
     for log in (LOGS["harvest"](), LOGS["sprayer"]()):
         for spoil in FAULTS.values():
             try:
@@ -165,7 +178,7 @@ def test_zones_with_codes_are_no_target() -> None:
     edges = np.linspace(west - 1e-3, east + 1e-3, 41)
     usual = float(np.median(numbers(log, "rate")[numbers(log, "rate") > 0]))
     rates = np.where(np.arange(40) % 13 == 7, 65_535.0, usual)
-    shapes = [shapely.box(left, south - 1e-3, right, north + 1e-3) for left, right in zip(edges, edges[1:], strict=False)]
+    shapes = [shapely.box(left, south - 1e-3, right, north + 1e-3) for left, right in pairwise(edges)]
     zones = gpd.GeoDataFrame({"RATE": rates, "UNIT": "L/ha"}, geometry=shapes, crs=4326)
     compared = hl.compare_rates(hl.harmonize(log.frame, kind="as_applied"), zones)
     planned = compared.report.to_pandas().query("by == 'all' and target == 'planned'").iloc[0]

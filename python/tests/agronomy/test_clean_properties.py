@@ -281,7 +281,7 @@ def test_report_adds_up_to_the_rows(base: hl.Cleaned) -> None:
     report = base.report.to_pandas().set_index("reason")
     working = rows["working"].to_numpy(bool)
     worked = settled_distances(base) * rows["swath_width"] * working
-    # What is left out counts once, under its first reason: where it was cut, and on the ground that is new, if it has some.
+    # What is left out counts once, under its first reason: where it was cut, and on new ground, if it has some.
     placed = rows["flow_shifted"] * rows["interval"] * (100 - rows["moisture_shifted"]) / (100 - basis)
     reasons = rows["reasons"] & ~NOTES
     has_ground = (rows["pass_number"] > 0) & (reasons & (1 << 3 | 1 << 4) == 0)

@@ -1,6 +1,6 @@
 //! Mean yields of fields: all dry mass of a job by its ground, each piece of which counts once; and the ground of any job.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -11,7 +11,7 @@ use chrono::{DateTime, Datelike as _};
 
 use crate::cleaning::balance::Place;
 use crate::cleaning::cleaned::{Cleaned, clean};
-use crate::cleaning::reasons::MOISTURE;
+use crate::cleaning::reasons::{DUPLICATE, MOISTURE};
 use crate::columns::added::field as column;
 use crate::columns::canonical::JobKind;
 use crate::columns::canonical_rows::{crop_array, first_year, layer_kind};
@@ -134,6 +134,10 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let crops: Vec<ArrayRef> = layer.batches().iter().map(|batch| crop_array(layer, batch)).collect();
     let crops = crops.iter().filter_map(|array| array.as_string_opt::<i64>());
     let crops: Vec<Option<&str>> = crops.flat_map(|array| array.iter()).collect();
+    let is_duplicate = |row: usize| reasons.get(row).is_some_and(|bits| bits & DUPLICATE != 0);
+    let seconds = values.seconds().unwrap_or_default();
+    let once: HashSet<u64> =
+        (0..seconds.len()).filter(|row| !is_duplicate(*row)).map(|row| seconds[row].to_bits()).collect();
     let mut sums: BTreeMap<Group<'_>, Sums> = BTreeMap::new();
     for row in 0..layer.len() {
         let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite());
@@ -147,7 +151,12 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         }
         sums.markets.extend(at(&markets));
         // A row that is there twice is grain once; a machine that stands logs its place again with other grain.
-        let is_again = matches!(places.get(row), Some(Place::Copy | Place::Frozen));
+        let is_known = || seconds.get(row).is_some_and(|time| once.contains(&time.to_bits()));
+        let is_again = match places.get(row) {
+            Some(Place::Copy | Place::Frozen) => true,
+            Some(Place::Standing) => is_duplicate(row) && is_known(),
+            _ => false,
+        };
         let share = if is_again { 0.0 } else { 1.0 };
         let (dry, wet) = (at(&dry).map(|dry| share * dry), share * at(&wet).unwrap_or_default());
         // A moisture that no row around has says nothing of the grain; the cleaning replaced it.

@@ -29,12 +29,12 @@ impl RateLimit {
 
     /// Whether a rate is far above the usual one.
     #[must_use]
-    pub fn is_outlier(&self, rate: f64) -> bool {
+    pub fn is_outlier(self, rate: f64) -> bool {
         rate > OUTLIER * self.usual || (CODES.contains(&rate) && rate > CODE * self.usual)
     }
 
     /// The same of a rate that was asked for, unless the machine applied about that much.
-    pub(crate) fn is_no_target(&self, asked: f64, applied: f64) -> bool {
+    pub(crate) fn is_no_target(self, asked: f64, applied: f64) -> bool {
         self.is_outlier(asked) && (applied * CODE < asked || applied.is_nan())
     }
 }
