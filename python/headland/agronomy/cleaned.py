@@ -81,7 +81,7 @@ class Cleaned(Suggesting):
         covered ground; they have no part in rates. Masses are dry if moisture and crop are known.
 
         A row that is left out counts in ``rows`` of each of its reasons, but in mass and ground once, under the first.
-        So ``logged`` is ``used``, the reasons of rows that are left out, and ``rest``: grain that the delay moves beyond
+        So ``logged`` is ``used``, the reasons of left out rows, and ``rest``: grain that the delay moves beyond
         the log, and ground that swaths share.
         """
         return Layer(self._core.report)

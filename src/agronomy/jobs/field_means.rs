@@ -134,10 +134,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let crops: Vec<ArrayRef> = layer.batches().iter().map(|batch| crop_array(layer, batch)).collect();
     let crops = crops.iter().filter_map(|array| array.as_string_opt::<i64>());
     let crops: Vec<Option<&str>> = crops.flat_map(|array| array.iter()).collect();
-    let is_duplicate = |row: usize| reasons.get(row).is_some_and(|bits| bits & DUPLICATE != 0);
-    let seconds = values.seconds().unwrap_or_default();
-    let once: HashSet<u64> =
-        (0..seconds.len()).filter(|row| !is_duplicate(*row)).map(|row| seconds[row].to_bits()).collect();
+    let is_again = repeated_rows(&places, &reasons, &values.seconds().unwrap_or_default());
     let mut sums: BTreeMap<Group<'_>, Sums> = BTreeMap::new();
     for row in 0..layer.len() {
         let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite());
@@ -151,13 +148,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         }
         sums.markets.extend(at(&markets));
         // A row that is there twice is grain once; a machine that stands logs its place again with other grain.
-        let is_known = || seconds.get(row).is_some_and(|time| once.contains(&time.to_bits()));
-        let is_again = match places.get(row) {
-            Some(Place::Copy | Place::Frozen) => true,
-            Some(Place::Standing) => is_duplicate(row) && is_known(),
-            _ => false,
-        };
-        let share = if is_again { 0.0 } else { 1.0 };
+        let share = if is_again.get(row) == Some(&true) { 0.0 } else { 1.0 };
         let (dry, wet) = (at(&dry).map(|dry| share * dry), share * at(&wet).unwrap_or_default());
         // A moisture that no row around has says nothing of the grain; the cleaning replaced it.
         let is_replaced = wet > 0.0 && reasons.get(row).is_some_and(|bits| bits & MOISTURE != 0);
@@ -209,6 +200,20 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let lacking = lacking(&wet, &numbers("moisture", "%"), &markets);
     diagnostics.extend(unknown.map(|mean| mean_unknown(mean, covered_area.as_ref().err(), lacking)));
     JobMeans { means, covered_area, diagnostics }
+}
+
+/// Rows whose grain does not count: those that are there twice, and those whose ground is not known.
+fn repeated_rows(places: &[Place], reasons: &[u32], seconds: &[f64]) -> Vec<bool> {
+    let is_duplicate = |row: usize| reasons.get(row).is_some_and(|bits| bits & DUPLICATE != 0);
+    let first = seconds.iter().enumerate().filter(|(row, _)| !is_duplicate(*row));
+    let once: HashSet<u64> = first.map(|(_, time)| time.to_bits()).collect();
+    let is_known = |row: usize| seconds.get(row).is_some_and(|time| once.contains(&time.to_bits()));
+    let is_again = |(row, place): (usize, &Place)| match place {
+        Place::Copy | Place::Frozen => true,
+        Place::Standing => is_duplicate(row) && is_known(row),
+        _ => false,
+    };
+    places.iter().enumerate().map(is_again).collect()
 }
 
 /// Why rows have no dry mass.
