@@ -20,7 +20,7 @@ pub(crate) enum Place {
     Again,
     /// It repeats another row.
     Copy,
-    /// Its position stays while the distance goes on.
+    /// Its position stays, although it logs a distance.
     Frozen,
     /// The machine stands.
     Standing,

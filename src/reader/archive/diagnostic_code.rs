@@ -253,9 +253,8 @@ codes! {
         "a mass is one of several that are possible: of a yield or ground without a moisture or a mass, or of flow and yield that \
          differ";
     GroundIncomplete = "ground-incomplete", Warning,
-        "the ground of some rows was not counted, or not completely: a width or distance that no machine has, a polygon without \
-         an area or around a point, positions that stay while the distance goes on, turns of a machine that works, rows far apart, \
-         or too many swaths that cross each other";
+        "the ground of some rows was not counted, or not completely: a width or distance that no machine has, polygons without an \
+         area or around a point, positions that stay, turns of a working machine, rows far apart, or swaths that cross";
     MachinesUnknown = "machines-unknown", Warning,
         "rows are of several machines that no column tells apart; their tracks do";
     NoGrain = "no-grain", Info,
