@@ -154,7 +154,7 @@ fn without_ground(rows: &CleanRows, balance: &Balance) -> Vec<(Place, Diagnostic
             Place::Frozen => (
                 Code::GroundIncomplete,
                 is_much[0] || is_much[1],
-                "have the position of the row before, though the distance goes on, as where positions are frozen; they are in no \
+                "have the position of the row before, though they log a distance, as where positions are frozen; they are in no \
                  mean and on no map",
             ),
             Place::Turning => (
