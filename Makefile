@@ -38,7 +38,7 @@ compared: ## List the data that tests could not compare, since it is missing nex
 	@echo $(call compared,$(SPECIFICATION),HEADLAND_SPEC,HEADLAND_SPEC|import .*\bSPECIFICATION\b)
 
 test-rust: ## The core, without Python.
-	cargo test --locked
+	cargo test --locked --no-fail-fast
 
 # Three processes, also on two cores: tests wait for a service or for another process half of their time.
 test-python: $(VENV)/.developed ## The package, against the local service.

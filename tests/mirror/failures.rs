@@ -305,15 +305,16 @@ async fn concurrent_second_sync_is_an_error_that_names_the_lock_holder() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_account_is_an_error_before_any_call() {
+async fn another_account_is_an_error_after_one_call_for_its_jobs() {
     let service = Service::start(unlimited(2));
     sync(&service.mirror(&[], without_locations())).await;
     let other = service.client_by(&service.sandbox.keys().other_access_key, &[]);
     let mirror = Mirror::open(&service.path(), Some(other), without_locations()).unwrap();
     let before = service.count();
     assert_eq!(mirror.sync(&Progress::default()).await.unwrap_err().kind(), Kind::Configuration);
+    assert_eq!(service.count(), before + 1);
     assert_eq!(mirror.plan(&Progress::default()).await.unwrap_err().kind(), Kind::Configuration);
-    assert_eq!(service.count(), before);
+    assert_eq!(service.count(), before + 2);
 }
 
 #[tokio::test(start_paused = true)]
