@@ -6,14 +6,13 @@ from collections.abc import Iterable  # noqa: TC003 -- for `typing.get_type_hint
 from typing import cast
 
 from headland import _core
-from headland.agronomy.cleaned import Cleaned
 from headland.agronomy.concat import Jobs, given, parts_of
 from headland.layer.layer import Layer
 from headland.layer.reader import LayerReader
 from headland.layer.table_input import TableLike, is_table
 
 
-def field_means(layers: TableLike | Cleaned | Iterable[TableLike | Cleaned] | Jobs) -> Layer:
+def field_means(layers: TableLike | Iterable[TableLike] | Jobs) -> Layer:
     """Return the mean yield of each harvest and field: all dry mass of the job by its ground, counted once.
 
     Swaths overlap, and grain arrives after the header went up, so a mean of rows is too low. The ground of each row is
@@ -22,8 +21,7 @@ def field_means(layers: TableLike | Cleaned | Iterable[TableLike | Cleaned] | Jo
 
     Args:
         layers: A layer of one or several harvests, several layers, or the jobs of ``client.job_data.read_all``. Layers
-            that are not harmonised are harmonised; the rows of ``headland.concat`` are taken job by job. A cleaned job
-            counts with all its rows.
+            that are not harmonised are harmonised; the rows of ``headland.concat`` are taken job by job.
 
     Returns:
         A table with one row for each job, field and crop that its rows name. Its columns are `job_id`, `job_name`,
@@ -38,9 +36,6 @@ def field_means(layers: TableLike | Cleaned | Iterable[TableLike | Cleaned] | Jo
 
     >>> means = headland.field_means(client.job_data.read_all(job_type="yield", year=2025)).to_pandas()
     """
-    is_one = isinstance(layers, Layer | Cleaned) or (is_table(layers) and not isinstance(layers, LayerReader))
-    if isinstance(layers, Jobs):
-        return Layer(_core.field_means(given(parts_of(layers))))
-    several = cast("Iterable[TableLike | Cleaned]", [layers] if is_one else layers)
-    tables = (each.layer if isinstance(each, Cleaned) else each for each in several)
-    return Layer(_core.field_means(given(parts_of(tables))))
+    is_one = isinstance(layers, Layer) or (is_table(layers) and not isinstance(layers, LayerReader))
+    several = cast("Iterable[TableLike] | Jobs", [layers] if is_one else layers)
+    return Layer(_core.field_means(given(parts_of(several))))

@@ -117,7 +117,8 @@ def _check(table: dict[str, object], name: str, file: Path, *, is_called: bool) 
             if is_called:
                 _refuse_inactive(dict(client.access_key()))
     except hl.HeadlandError as error:
-        error.message = f"the profile [{name}] is not stored: {error.message}"
+        text = getattr(error, "_with_options", None) or error.message
+        error.message = error._with_options = f"the profile [{name}] is not stored: {text}"  # noqa: SLF001 - of this package
         raise
 
 

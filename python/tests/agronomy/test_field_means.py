@@ -35,12 +35,6 @@ def test_mean_is_all_dry_mass_by_ground_that_counts_once() -> None:
     assert means.units["mean"] == "kg/ha"
 
 
-def test_cleaned_job_has_the_mean_of_all_its_rows() -> None:
-    layer = job(*passes())
-    cleaned = hl.clean(layer)
-    assert list(hl.field_means(cleaned)) == list(hl.field_means([cleaned])) == list(hl.field_means(layer))
-
-
 def test_grain_that_arrives_with_the_header_up_counts_and_its_drive_does_not() -> None:
     down, up = straight((0, 0), (0, 100)), straight((0, 100), (0, 140), seconds=50.0)
     layer = job(down.assign(working=True, flow=np.r_[np.zeros(5), np.full(45, 5.0)]), up.assign(working=False))

@@ -284,6 +284,7 @@ def test_accounts_have_their_own_folders_and_one_failure_stops_no_other(
         north=farm_service.credentials["access_key"],
         south=farm_service.read_only_access_key,
         lost=farm_service.revoked_access_key,
+        neighbour=farm_service.other_access_key,
     )
     farms = tmp_path / "farms"
     done = pull(farm_service, "--to", farms, "--no-locations", "--profile", "north", "lost", "south", **keys)
@@ -324,7 +325,9 @@ def test_accounts_have_their_own_folders_and_one_failure_stops_no_other(
     mixed = pull(farm_service, "--to", farms / "north", "--profile", "north", "south", **keys)
     assert mixed.returncode == 2
     assert "another folder" in mixed.stderr
-    other = pull(farm_service, "--to", farms / "north", "--profile", "south", **keys)
+    same = pull(farm_service, "--to", farms / "north", "--no-locations", "--profile", "south", **keys)
+    assert same.returncode == 0, "another key of the account lists the same jobs"
+    other = pull(farm_service, "--to", farms / "north", "--profile", "neighbour", **keys)
     assert other.returncode == 2
     assert "another account" in other.stderr
 

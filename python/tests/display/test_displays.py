@@ -189,7 +189,8 @@ def test_plan_status_and_checkup_are_tables_in_consoles(client: hl.Client, tmp_p
     assert repr(plan) == str(plan)
     assert re.search(r"^  lists +\d+  all jobs", repr(plan), re.MULTILINE)
     assert plan._repr_html_().count("<tr>") == 6
-    assert repr(mirror.status()) == str(mirror.status())
+    status = mirror.status()
+    assert repr(status) == str(status)
     checkup = client.doctor()
     assert repr(checkup) == str(checkup)
 
