@@ -177,22 +177,8 @@ mod tests {
     use crate::journal::Archive;
 
     fn item(kind: ItemKind, sub_type: Option<&str>, created: Option<&str>) -> Item {
-        Item {
-            kind,
-            id: "31".to_owned(),
-            name: "North 40".to_owned(),
-            uri: None,
-            sub_type: sub_type.map(str::to_owned),
-            created: created.map(|text| parse_time("created", text).unwrap()),
-            updated: None,
-            stamp: String::new(),
-            listed: String::new(),
-            detail: None,
-            file: FileState::Unasked,
-            is_lost: false,
-            archive: None,
-            seen: 0,
-        }
+        let created = created.map(|text| parse_time("created", text).unwrap());
+        Item { sub_type: sub_type.map(str::to_owned), created, ..Item::listed(kind, "31") }
     }
 
     fn job(sub_type: &str) -> Item {

@@ -107,23 +107,7 @@ mod tests {
     }
 
     fn items(known: HashSet<Identity>) -> Vec<Item> {
-        let item = |(id, created): Identity| Item {
-            kind: ItemKind::Job,
-            id,
-            name: String::new(),
-            uri: None,
-            sub_type: None,
-            created,
-            updated: None,
-            stamp: String::new(),
-            listed: String::new(),
-            detail: None,
-            file: FileState::Unasked,
-            is_lost: false,
-            archive: None,
-            seen: 0,
-        };
-        known.into_iter().map(item).collect()
+        known.into_iter().map(|(id, created)| Item { created, ..Item::listed(ItemKind::Job, &id) }).collect()
     }
 
     #[test]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from headland import _core, argument_hints, arguments, errors
 from headland.layer.columns import check_named
 from headland.layer.listings import Diagnostics
-from headland.layer.table_methods import LayerViews
+from headland.layer.table_methods import TableMethods
 
 if TYPE_CHECKING:
     import os
@@ -40,7 +40,7 @@ class Diagnostic(NamedTuple):
     """
 
 
-class Layer(LayerViews):
+class Layer(TableMethods):
     """A table of field data: columns, geometry, coordinate system, units, metadata and diagnostics.
 
     It supports the Arrow C stream, so ``pyarrow.table(layer)``, polars and duckdb accept it.

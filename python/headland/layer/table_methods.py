@@ -40,7 +40,7 @@ INSTEAD = {
 """What to use instead of attributes that users expect."""
 
 
-class LayerViews:
+class TableMethods:
     """The table of a layer, and rasters of it; ``Layer`` adds the map, the origin and the files."""
 
     __slots__ = ("_core",)

@@ -24,22 +24,14 @@ SETTINGS = {
 }
 
 
-NEW_VIEWS = (
-    "harvest_rows",
-    "application_rows",
-    "planting_rows",
-    "field_means",
-    "harmonized",
-    "units",
-    "covered_areas",
-)
+METRIC_VIEWS = ("harvest_rows", "application_rows", "planting_rows", "field_means", "covered_areas")
+"""Views whose units are fixed, since their columns have documented ones."""
+
+NEW_VIEWS = (*METRIC_VIEWS, "harmonized", "units")
 """Views that a mirror of an earlier version lacks."""
 
 UPGRADE = "; this mirror is of an earlier version, and `sync()` upgrades it"
 """Advice for tables and columns that a mirror of an earlier version lacks."""
-
-METRIC_VIEWS = ("harvest_rows", "application_rows", "planting_rows", "field_means", "covered_areas")
-"""Views whose units are fixed, since their columns have documented ones."""
 
 ALL_ROWS = "dataset"
 """The view of the rows of all jobs."""

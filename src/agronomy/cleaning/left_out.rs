@@ -187,9 +187,8 @@ fn largest(rows: &CleanRows, unit: &str) -> String {
     let sums = |reason: &Reason| {
         let mut sums = Sums::default();
         let is_out = |k: &usize| !rows.used[*k] && rows.place(*k) != Place::Copy && rows.reason(*k) == reason.name;
-        let known = |m2: f64| if m2 > 0.0 { m2 } else { 0.0 };
         // Ways with the header up, too.
-        let row = |k: usize| [rows.placed(k)[0], known(rows.logged_ground(k))];
+        let row = |k: usize| [rows.placed(k)[0], rows.logged_ground(k).max(0.0)];
         (0..rows.passes.number.len()).filter(is_out).for_each(|k| sums.add(row(k)));
         (sums.m2, sums.amount, reason.name, reason.bit)
     };

@@ -33,7 +33,7 @@ pub(crate) fn discard_codes(name: &str, values: &mut [f64]) -> usize {
 }
 
 /// Whether a number has nines only, or all bits of a byte or more.
-fn is_code(value: f64) -> bool {
+pub(crate) fn is_code(value: f64) -> bool {
     let text = value.to_string();
     let nines = text.bytes().filter(|byte| *byte == b'9').count();
     let is_nines = nines > 2 && text.bytes().all(|byte| [b'9', b'.'].contains(&byte));

@@ -122,7 +122,7 @@ impl Row {
 /// or masses.
 pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
-    let mut known: HashMap<[i64; 2], (usize, Row)> = HashMap::new();
+    let mut known: HashMap<[i64; 2], Vec<(usize, Row)>> = HashMap::new();
     let mut counts: Vec<usize> = Vec::with_capacity(parts.len());
     let mut totals: Vec<Option<Totals>> = Vec::with_capacity(parts.len());
     let name = |number: usize| {
@@ -134,8 +134,12 @@ pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
         counts.push(places.len());
         let mut shared: HashMap<usize, usize> = HashMap::new();
         for (place, row) in &places {
-            if let Some((other, _)) = known.get(place).filter(|(_, known)| row.is_that_of(known)) {
-                *shared.entry(*other).or_default() += 1;
+            let same = known.get(place).into_iter().flatten().filter(|(_, known)| row.is_that_of(known));
+            // Those of one job are in succession.
+            let mut others: Vec<usize> = same.map(|(other, _)| *other).collect();
+            others.dedup();
+            for other in others {
+                *shared.entry(other).or_default() += 1;
             }
         }
         let most = shared.into_iter().max_by_key(|(other, count)| (*count, usize::MAX - other));
@@ -172,7 +176,9 @@ pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
             }
             totals.push(own);
         }
-        known.extend(places.into_iter().map(|(place, row)| (place, (number, row))));
+        for (place, row) in places {
+            known.entry(place).or_default().push((number, row));
+        }
     }
     diagnostics
 }

@@ -147,6 +147,29 @@ pub struct Item {
     pub seen: u64,
 }
 
+#[cfg(test)]
+impl Item {
+    /// An item as a list has it, of which nothing else is known.
+    pub(crate) fn listed(kind: ItemKind, id: &str) -> Self {
+        Self {
+            kind,
+            id: id.to_owned(),
+            name: "North 40".to_owned(),
+            uri: None,
+            sub_type: None,
+            created: None,
+            updated: None,
+            stamp: String::new(),
+            listed: String::new(),
+            detail: None,
+            file: FileState::Unasked,
+            is_lost: false,
+            archive: None,
+            seen: 0,
+        }
+    }
+}
+
 /// Status of a file that the access key was not permitted to read.
 pub(crate) const REFUSED: &str = "REFUSED";
 

@@ -25,7 +25,7 @@ import headland as hl
 from headland.layer import rows as layer_rows
 from headland.layer.rows import Rows
 from headland.layer.summary import ColumnSummary, summarize
-from headland.layer.table_methods import LayerViews
+from headland.layer.table_methods import TableMethods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def test_head_is_the_first_rows(timed: hl.Layer) -> None:
 
 
 def test_head_converts_only_its_rows(harvest: hl.Layer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LayerViews, "values", None)
+    monkeypatch.setattr(TableMethods, "values", None)
     assert len(harvest.head(3)) == 3
 
 
