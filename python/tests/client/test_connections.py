@@ -18,6 +18,9 @@ HOST = "https://fields.invalid"
 # A label of more than 63 characters: no name, which is known without a question to a server of names.
 NO_NAME = f"{'x' * 64}.invalid"
 
+# Clients with equal settings share connections, also with those that other tests of this process have left open.
+OWN = hl.Timeout(connect=9.5)
+
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc, or certificates from files")
 
 
@@ -37,7 +40,7 @@ def all_end(service: hl.Sandbox) -> bool:
 
 
 async def asynchronous_call(service: hl.Sandbox) -> None:
-    async with hl.AsyncClient(**service.credentials, rate_limits=()) as client:
+    async with hl.AsyncClient(**service.credentials, rate_limits=(), timeout=OWN) as client:
         await client.access_key()
 
 
@@ -54,7 +57,7 @@ def test_clients_of_one_host_share_idle_connections_and_the_last_one_closes_them
     if is_asynchronous:
         # The first asynchronous call starts the thread that ends connections from then on.
         asyncio.run(asynchronous_call(service))
-    clients = [hl.Client(**service.credentials, rate_limits=()) for _ in range(12)]
+    clients = [hl.Client(**service.credentials, rate_limits=(), timeout=OWN) for _ in range(12)]
     for client in clients:
         client.access_key()
     # A call that begins before the connection of the one before is back opens another.
@@ -74,7 +77,7 @@ def test_clients_of_one_host_share_idle_connections_and_the_last_one_closes_them
 def test_close_ends_connections_although_lists_and_mirrors_of_the_client_remain(
     service: hl.Sandbox, tmp_path: Path
 ) -> None:
-    client = hl.Client(**service.credentials, rate_limits=())
+    client = hl.Client(**service.credentials, rate_limits=(), timeout=OWN)
     jobs = client.job_data.list()
     mirror = hl.Mirror(tmp_path / "farm", client)
     assert jobs.first() is not None

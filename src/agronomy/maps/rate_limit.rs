@@ -1,7 +1,6 @@
 //! The limit of rates that a zone or a row can ask for: what is far above all others is a typing error or a code of a display.
 
 use crate::columns::no_values::is_code;
-use crate::columns::row_ratios::median;
 
 /// Times the usual rate, above which a rate is an error, and above which a code of a display is one.
 const OUTLIER: f64 = 10.0;
@@ -22,8 +21,12 @@ impl RateLimit {
     pub fn of(rates: impl Iterator<Item = f64>) -> Option<Self> {
         let (codes, others): (Vec<f64>, Vec<f64>) =
             rates.filter(|rate| *rate > 0.0 && rate.is_finite()).partition(|rate| is_rate_code(*rate));
-        let usual = median(if others.is_empty() { codes } else { others });
-        usual.is_finite().then_some(Self { usual })
+        let mut rates = if others.is_empty() { codes } else { others };
+        rates.sort_unstable_by(f64::total_cmp);
+        // Of two zones, neither has the usual rate.
+        let middle = rates.len() / 2;
+        let low = if rates.len().is_multiple_of(2) { middle.checked_sub(1)? } else { middle };
+        Some(Self { usual: f64::midpoint(*rates.get(low)?, *rates.get(middle)?) })
     }
 
     /// Whether a rate is far above the usual one.
@@ -59,6 +62,7 @@ mod tests {
         assert!(seeds.is_no_target(9e5, 8e4) && !seeds.is_no_target(9e5, 8e5));
         let half = RateLimit::of([80.0, 80.0, 80.0, 255.0, 255.0].into_iter());
         assert!(half.is_some_and(|limit| !limit.is_outlier(255.0)), "255 kg/ha are asked for");
+        assert!(RateLimit::of([0.125, 17.0].into_iter()).is_some_and(|limit| !limit.is_outlier(17.0)));
         assert!(RateLimit::of([0.0, f64::NAN].into_iter()).is_none());
     }
 }
