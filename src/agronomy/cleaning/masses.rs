@@ -2,7 +2,7 @@
 
 use crate::cleaning::delays::PlacedFlow;
 use crate::cleaning::steps::Moisture;
-use crate::columns::market_moisture::basis_of;
+use crate::columns::market_moisture::{at_moisture, basis_of};
 use crate::ground::swath_coverage::Coverage;
 use crate::rows::section_mass::SharedFlow;
 use crate::rows::track_rows::TrackRows;
@@ -36,7 +36,7 @@ impl Drying<'_> {
     fn dry(&self, kg: &[f64]) -> Option<Vec<f64>> {
         let (moisture, market) = (self.moisture?, self.market?);
         let factor = |(moisture, market): (&f64, &f64)| {
-            let factor = (100.0 - moisture) / (100.0 - market);
+            let factor = at_moisture(1.0, *moisture, *market);
             if self.expand { factor } else { factor.min(1.0) }
         };
         Some(kg.iter().zip(moisture.iter().zip(market)).map(|(kg, row)| kg * factor(row)).collect())

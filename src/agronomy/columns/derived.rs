@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::columns::market_moisture::{MARKET, basis_of};
+use crate::columns::market_moisture::{MARKET, at_moisture, basis_of};
 use crate::columns::provenance as keys;
 use crate::columns::row_ratios::median;
 
@@ -119,7 +119,7 @@ impl Rows {
         let usual = median(to?.iter().copied().filter(|percent| is_share(*percent)).collect());
         let row = |(row, ((rate, ground), to)): (usize, ((&f64, &f64), &f64))| {
             let basis = basis.or_else(|| markets?.get(row).copied()).unwrap_or(f64::NAN);
-            at_moisture(rate * density * ground / HECTARE, basis, if is_share(*to) { *to } else { usual })
+            grain_at_moisture(rate * density * ground / HECTARE, basis, if is_share(*to) { *to } else { usual })
         };
         Some(rates?.iter().zip(ground?).zip(to?).enumerate().map(row).collect())
     }
@@ -185,9 +185,9 @@ fn is_share(moisture: f64) -> bool {
     (0.0..100.0).contains(&moisture)
 }
 
-/// A mass at `to` percent of water that has `from` percent now.
-fn at_moisture(mass: f64, from: f64, to: f64) -> f64 {
-    if is_share(from) && is_share(to) { mass * (100.0 - from) / (100.0 - to) } else { f64::NAN }
+/// A mass at another moisture; not a number if grain cannot have one of them.
+fn grain_at_moisture(mass: f64, from: f64, to: f64) -> f64 {
+    if is_share(from) && is_share(to) { at_moisture(mass, from, to) } else { f64::NAN }
 }
 
 fn masses(rows: &mut Rows, computed: &mut Vec<Computed>) {
@@ -204,7 +204,7 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>) {
         ("yield_dry_mass x worked_area, moisture", |rows| rows.dry_yield("yield_dry_mass", "moisture", 1.0)),
         ("yield_dry_matter x worked_area, moisture", |rows| {
             rows.combine(["yield_dry_matter", GROUND, "moisture"], |[rate, ground, moisture]| {
-                at_moisture(rate * ground / HECTARE, 0.0, moisture)
+                grain_at_moisture(rate * ground / HECTARE, 0.0, moisture)
             })
         }),
         ("yield_dry_volume x worked_area, moisture", |rows| {
@@ -214,13 +214,13 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>) {
     let dry: [(&str, Formula); 4] = [
         ("wet_mass, moisture", |rows| {
             rows.combine(["wet_mass", "moisture", MARKET], |[mass, moisture, market]| {
-                at_moisture(mass, moisture, market)
+                grain_at_moisture(mass, moisture, market)
             })
         }),
         ("yield_dry_mass x worked_area", |rows| rows.dry_yield("yield_dry_mass", MARKET, 1.0)),
         ("yield_dry_matter x worked_area", |rows| {
             rows.combine(["yield_dry_matter", GROUND, MARKET], |[rate, ground, market]| {
-                at_moisture(rate * ground / HECTARE, 0.0, market)
+                grain_at_moisture(rate * ground / HECTARE, 0.0, market)
             })
         }),
         ("yield_dry_volume x worked_area", |rows| {

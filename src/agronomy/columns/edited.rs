@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray as _;
 use crate::columns::cell_values::{arrays, flags, numbers};
 use crate::columns::crops::Crop;
 use crate::columns::derived::{HECTARE, STEPPED};
-use crate::columns::market_moisture::{layer_crop, row_markets};
+use crate::columns::market_moisture::{at_moisture, layer_crop, row_markets};
 use crate::columns::matching::COMPLEMENT;
 use crate::columns::provenance as keys;
 use crate::columns::row_ratios::median;
@@ -47,7 +47,7 @@ fn contradictions(layer: &Layer) -> impl Iterator<Item = String> {
     let (dry, moisture, market) =
         (column("dry_mass", "kg"), column("moisture", "%"), row_markets(layer).unwrap_or_default());
     let dried = wet.iter().zip(moisture.iter().zip(&market));
-    let dried = dried.map(|(wet, (moisture, market))| wet * ((100.0 - moisture) / (100.0 - market)));
+    let dried = dried.map(|(wet, (moisture, market))| wet * at_moisture(1.0, *moisture, *market));
     found.push(difference("dry_mass", "`wet_mass` and `moisture`", &dry, dried));
     for (name, source, mass) in
         [("yield_wet", "`wet_mass` / `worked_area`", &wet), ("yield_dry", "`dry_mass` / `worked_area`", &dry)]

@@ -89,6 +89,11 @@ pub(crate) fn crops_of<'a>(
     texts.map(|text| text.map_or(default, |text| *known.entry(text).or_insert_with(|| Crop::find(text)))).collect()
 }
 
+/// A mass at `to` percent of water that has `from` percent now. A mass of 1 gives the factor.
+pub(crate) fn at_moisture(mass: f64, from: f64, to: f64) -> f64 {
+    mass * (100.0 - from) / (100.0 - to)
+}
+
 fn added(layer: &Layer, name: &str) -> Option<usize> {
     layer.schema().fields().iter().position(|field| field.name() == name && keys::is_added(field))
 }
@@ -132,11 +137,13 @@ pub(crate) fn dry_again(layer: Layer, crop: Option<&'static Crop>, stated: &Mark
     let mut changed: Vec<(Field, ArrayRef)> = Vec::new();
     for (wet, dry) in [("wet_mass", "dry_mass"), ("yield_wet", "yield_dry")] {
         let Some(template) = added(&layer, dry).or_else(|| added(&layer, wet)) else { continue };
-        let dried = column(dry).into_iter().zip(&before).map(|(dry, before)| dry * (100.0 - before));
-        let wet = column(wet).into_iter().zip(&moisture).map(|(wet, moisture)| wet * (100.0 - moisture));
+        let dried = |name: &str, from: &[f64]| -> Vec<f64> {
+            let rows = column(name).into_iter().zip(from).zip(&after);
+            rows.map(|((mass, from), to)| at_moisture(mass, *from, *to)).collect()
+        };
         // What the display dried stays the source of a row, also where it has no moisture.
-        let matter = dried.zip(wet).map(|(dried, wet)| if dried.is_finite() { dried } else { wet });
-        let values = matter.zip(&after).map(|(matter, after)| matter / (100.0 - after));
+        let rows = dried(dry, &before).into_iter().zip(dried(wet, &moisture));
+        let values = rows.map(|(dry, wet)| if dry.is_finite() { dry } else { wet });
         let mut metadata = layer.schema().field(template).metadata().clone();
         metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis.clone());
         changed.push((Field::new(dry, DataType::Float64, true).with_metadata(metadata), nullable(values)));

@@ -4,6 +4,7 @@
 //! units gives a ratio of the two; the true one gives 1. What all combinations close to 1 agree on is proven.
 
 use crate::columns::crops::{CROPS, Crop};
+use crate::columns::market_moisture::at_moisture;
 use crate::columns::matching::Match;
 use crate::columns::row_ratios::{Ratio, median, median_and_range, thinned};
 use crate::columns::values::UNEXPLAINED;
@@ -47,8 +48,8 @@ impl Basis {
     fn share(self, moisture: f64) -> f64 {
         match self {
             Self::Wet => 1.0,
-            Self::Dry(basis) => (100.0 - moisture) / (100.0 - basis),
-            Self::DryWhereWetter(basis) => ((100.0 - moisture) / (100.0 - basis)).min(1.0),
+            Self::Dry(basis) => at_moisture(1.0, moisture, basis),
+            Self::DryWhereWetter(basis) => at_moisture(1.0, moisture, basis).min(1.0),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::columns::canonical_rows::{crop_array, first_year, layer_kind};
 use crate::columns::cell_values::{arrays, nullable};
 use crate::columns::derived::HECTARE;
 use crate::columns::harmonize::harmonize;
-use crate::columns::market_moisture::{MARKET, basis_of, row_markets};
+use crate::columns::market_moisture::{MARKET, at_moisture, basis_of, row_markets};
 use crate::columns::provenance as keys;
 use crate::columns::statements::Statements;
 use crate::columns::values::CanonicalValues;
@@ -153,7 +153,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         // A moisture that no row around has says nothing of the grain; the cleaning replaced it.
         let is_replaced = wet > 0.0 && reasons.get(row).is_some_and(|bits| bits & MOISTURE != 0);
         let water = at(&moistures).zip(at(&markets)).filter(|_| is_replaced);
-        let settled = dry.map(|dry| water.map_or(dry, |(own, market)| wet * (100.0 - own) / (100.0 - market)));
+        let settled = dry.map(|dry| water.map_or(dry, |(own, market)| at_moisture(wet, own, market)));
         sums.dry += dry.unwrap_or_default();
         sums.settled += settled.unwrap_or_default();
         sums.wet[usize::from(dry.is_none())] += wet;

@@ -2,6 +2,7 @@
 
 use crate::columns::crops::Crop;
 use crate::columns::derived::HECTARE;
+use crate::columns::market_moisture::at_moisture;
 use crate::columns::provenance as keys;
 use crate::columns::row_ratios::median;
 use crate::columns::values::CanonicalValues;
@@ -102,10 +103,7 @@ fn wet_rule(values: &CanonicalValues<'_>) -> &'static str {
 fn wet_mass(dry: Vec<f64>, basis: f64, moisture: &[f64]) -> Vec<f64> {
     let is_usable = |moisture: &f64| (0.0..100.0).contains(moisture);
     let usual = median(moisture.iter().copied().filter(is_usable).collect());
-    let wet = |(kg, moisture): (f64, &f64)| {
-        let moisture = if is_usable(moisture) { *moisture } else { usual };
-        kg * (100.0 - basis) / (100.0 - moisture)
-    };
+    let wet = |(kg, moisture): (f64, &f64)| at_moisture(kg, basis, if is_usable(moisture) { *moisture } else { usual });
     dry.into_iter().zip(moisture).map(wet).collect()
 }
 
