@@ -1,12 +1,11 @@
 //! Finds the column of rates in a table, and reads it.
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 
 use headland_agronomy::{PrescribedRate, prescribed_rate};
 use headland_reader::archive::{Code, Diagnostic};
-use headland_reader::layer::Layer;
+use headland_reader::layer::{Layer, floats};
 
 /// The column of rates, or why there is none.
 #[derive(Debug)]
@@ -77,19 +76,16 @@ pub(super) fn find(layer: &Layer, name: Option<&str>) -> RateColumn {
 
 fn read(layer: &Layer, index: usize) -> RateColumn {
     let name = layer.schema().fields().get(index).map(|field| field.name().clone()).unwrap_or_default();
-    let mut cells = Vec::with_capacity(layer.len());
-    for batch in layer.batches() {
-        let Some(numbers) = batch.columns().get(index).and_then(numbers) else {
-            return text_column(&name, batch.columns().get(index));
-        };
-        cells.extend(numbers);
+    let Some(array) = layer.all_cells(index) else { return RateColumn::Found(name, Vec::new()) };
+    match floats(&array) {
+        Some(numbers) => RateColumn::Found(name, numbers.iter().collect()),
+        None => text_column(&name, &array),
     }
-    RateColumn::Found(name, cells)
 }
 
 /// A column that is no number, with its first cell.
-fn text_column(name: &str, array: Option<&ArrayRef>) -> RateColumn {
-    let text = array.and_then(|array| array.as_string_opt::<i64>());
+fn text_column(name: &str, array: &ArrayRef) -> RateColumn {
+    let text = array.as_string_opt::<i64>();
     let cell = text.filter(|text| !text.is_empty() && text.is_valid(0)).map_or("", |text| text.value(0).trim());
     let example = if cell.is_empty() { String::new() } else { format!(", such as `{cell}` in row 0") };
     let message = format!(
@@ -97,19 +93,6 @@ fn text_column(name: &str, array: Option<&ArrayRef>) -> RateColumn {
          from a numeric column only"
     );
     RateColumn::Unknown(Diagnostic::new(Code::RateText, message).at_record(0))
-}
-
-fn numbers(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
-    if let Some(array) = array.as_primitive_opt::<Float64Type>() {
-        return Some(array.iter().collect());
-    }
-    if let Some(array) = array.as_primitive_opt::<Int32Type>() {
-        return Some(array.iter().map(|value| value.map(f64::from)).collect());
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a rate")]
-    array
-        .as_primitive_opt::<Int64Type>()
-        .map(|array| array.iter().map(|value| value.map(|value| value as f64)).collect())
 }
 
 /// Whether a finding is of the cells of one column.

@@ -1,8 +1,8 @@
 //! Converts Arrow columns to lists of Python values, without a package that reads Arrow.
 
+use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
-use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
-use arrow_array::{BinaryArray, BooleanArray, LargeBinaryArray, LargeStringArray, StringArray};
+use arrow_array::{Array, ArrayAccessor, RecordBatch};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -10,27 +10,26 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 /// Appends every cell of a column.
 pub(super) fn append(values: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
-    let any = array.as_any();
-    if let Some(array) = any.downcast_ref::<StringArray>() {
+    if let Some(array) = array.as_string_opt::<i32>() {
         append_all(values, array)
-    } else if let Some(array) = any.downcast_ref::<LargeStringArray>() {
+    } else if let Some(array) = array.as_string_opt::<i64>() {
         append_all(values, array)
-    } else if let Some(array) = any.downcast_ref::<BinaryArray>() {
+    } else if let Some(array) = array.as_binary_opt::<i32>() {
         append_all(values, array)
-    } else if let Some(array) = any.downcast_ref::<LargeBinaryArray>() {
+    } else if let Some(array) = array.as_binary_opt::<i64>() {
         append_all(values, array)
-    } else if let Some(array) = any.downcast_ref::<BooleanArray>() {
+    } else if let Some(array) = array.as_boolean_opt() {
         append_all(values, array)
-    } else if let Some(array) = as_primitive::<Int32Type>(array) {
+    } else if let Some(array) = array.as_primitive_opt::<Int32Type>() {
         append_all(values, array)
-    } else if let Some(array) = as_primitive::<Int64Type>(array) {
+    } else if let Some(array) = array.as_primitive_opt::<Int64Type>() {
         append_all(values, array)
-    } else if let Some(array) = as_primitive::<Float64Type>(array) {
+    } else if let Some(array) = array.as_primitive_opt::<Float64Type>() {
         append_all(values, array)
-    } else if let Some(array) = as_primitive::<Date32Type>(array) {
-        (0..array.len()).try_for_each(|index| values.append(is_valid(array, index).then(|| array.value_as_date(index))))
-    } else if let Some(array) = as_primitive::<TimestampMicrosecondType>(array) {
-        let time = |index| is_valid(array, index).then(|| array.value_as_datetime(index)).flatten();
+    } else if let Some(array) = array.as_primitive_opt::<Date32Type>() {
+        (0..array.len()).try_for_each(|index| values.append(array.is_valid(index).then(|| array.value_as_date(index))))
+    } else if let Some(array) = array.as_primitive_opt::<TimestampMicrosecondType>() {
+        let time = |index| array.is_valid(index).then(|| array.value_as_datetime(index)).flatten();
         if array.timezone().is_some() {
             (0..array.len()).try_for_each(|index| values.append(time(index).map(|time| time.and_utc())))
         } else {
@@ -57,17 +56,9 @@ pub(super) fn rows<'py>(
     Ok(rows)
 }
 
-fn as_primitive<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<&PrimitiveArray<T>> {
-    array.as_any().downcast_ref()
-}
-
-fn is_valid(array: &dyn Array, index: usize) -> bool {
-    !array.is_null(index)
-}
-
 fn append_all<'py, A: ArrayAccessor + Copy>(values: &Bound<'py, PyList>, array: A) -> PyResult<()>
 where
     A::Item: IntoPyObjectExt<'py>,
 {
-    (0..array.len()).try_for_each(|index| values.append(is_valid(&array, index).then(|| array.value(index))))
+    (0..array.len()).try_for_each(|index| values.append(array.is_valid(index).then(|| array.value(index))))
 }

@@ -108,6 +108,10 @@ def test_inconsistent_pickle_is_an_error() -> None:
     for wrong in (buffers[:-1], [b"", *buffers[1:]], [buffer[:-1] for buffer in buffers], [*buffers[:-1], b"x"]):
         with pytest.raises(ValueError, match="invalid parts of a layer"):
             type(core).from_parts(about, wrong)
+    for index, buffer in enumerate(buffers):
+        for wrong in ([*buffers[:index], part, *buffers[index + 1 :]] for part in (b"", buffer[:-1]) if buffer):
+            with pytest.raises(ValueError, match="invalid parts of a layer"):
+                type(core).from_parts(about, wrong)
     for words in ("", "{}", about.replace('"int32"', '"int16"'), about.replace('"geometry":5', '"geometry":0')):
         with pytest.raises(ValueError, match="invalid parts of a layer"):
             type(core).from_parts(words, buffers)

@@ -8,7 +8,7 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray};
 use arrow_schema::DataType;
 
-use headland_reader::layer::Layer;
+use headland_reader::layer::{Layer, floats};
 
 /// 2^53: all integers below it are floats.
 const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
@@ -39,23 +39,18 @@ pub(crate) fn trimmed(text: &str) -> &str {
 }
 
 /// All values of a column; null is not a number. Texts are read if [`decimal_sign`] finds their form.
-#[expect(clippy::cast_precision_loss, reason = "measured integers are far below 2^53")]
 pub(crate) fn numbers(layer: &Layer, column: usize) -> Vec<f64> {
     let mut values = Vec::with_capacity(layer.len());
     for array in arrays(layer, column) {
-        match array.data_type() {
-            DataType::Int32 => {
-                values.extend(array.as_primitive::<Int32Type>().iter().map(|cell| cell.map_or(f64::NAN, f64::from)));
+        if let Some(numbers) = floats(array) {
+            match numbers.null_count() {
+                0 => values.extend_from_slice(numbers.values()),
+                _ => values.extend(numbers.iter().map(|cell| cell.unwrap_or(f64::NAN))),
             }
-            DataType::Int64 => values
-                .extend(array.as_primitive::<Int64Type>().iter().map(|cell| cell.map_or(f64::NAN, |cell| cell as f64))),
-            DataType::LargeUtf8 => {
-                let number = |text: &str| number(trimmed(text), ',').or_else(|| number(trimmed(text), '.'));
-                let cells = array.as_string::<i64>().iter();
-                values.extend(cells.map(|cell| cell.and_then(number).unwrap_or(f64::NAN)));
-            }
-            _ if array.null_count() == 0 => values.extend_from_slice(array.as_primitive::<Float64Type>().values()),
-            _ => values.extend(array.as_primitive::<Float64Type>().iter().map(|cell| cell.unwrap_or(f64::NAN))),
+        } else {
+            let number = |text: &str| number(trimmed(text), ',').or_else(|| number(trimmed(text), '.'));
+            let cells = array.as_string::<i64>().iter();
+            values.extend(cells.map(|cell| cell.and_then(number).unwrap_or(f64::NAN)));
         }
     }
     values

@@ -4,16 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
+use arrow_array::types::Float64Type;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::columns::crops::{CROPS, Crop};
 use crate::columns::provenance::{CROP, FACTOR, KG_PER_BUSHEL, UNIT_IN};
 use headland_base::error::{Error, Kind, Result};
 use headland_reader::archive::{Code, Diagnostic};
-use headland_reader::layer::Layer;
 use headland_reader::layer::units::{BUSHELS_PER_ACRE, Mismatch, Quantity, System, Unit};
+use headland_reader::layer::{Layer, floats};
 
 /// The wanted units.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,14 +137,10 @@ fn converted_field(field: &Field, conversion: &Conversion) -> Field {
 
 /// The values times `factor`, as 64-bit floats; nulls stay null. Other types than those of numbers are unchanged.
 pub fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
-    #[expect(clippy::cast_precision_loss, reason = "a converted value is a float; integers above 2^53 round to one")]
-    let values: Float64Array = match array.data_type() {
-        DataType::Int32 => array.as_primitive::<Int32Type>().unary(|value| f64::from(value) * factor),
-        DataType::Int64 => array.as_primitive::<Int64Type>().unary(|value| value as f64 * factor),
-        DataType::Float64 => array.as_primitive::<Float64Type>().unary(|value| value * factor),
-        _ => return Arc::clone(array),
-    };
-    Arc::new(values)
+    match floats(array) {
+        Some(numbers) => Arc::new(numbers.unary::<_, Float64Type>(|value| value * factor)),
+        None => Arc::clone(array),
+    }
 }
 
 fn conversion(field: &Field, stated: &str, from: Unit, to: Unit, kg_per_bushel: Option<f64>) -> Result<Conversion> {

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::builder::LargeStringBuilder;
 use arrow_array::cast::AsArray as _;
 use arrow_array::{
     Array as _, ArrayRef, LargeStringArray, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray, new_null_array,
@@ -377,10 +376,5 @@ fn kg_per_bushel(field: &Field) -> Option<f64> {
 }
 
 pub(crate) fn constant(text: Option<&str>, rows: usize) -> ArrayRef {
-    let Some(text) = text else { return new_null_array(&DataType::LargeUtf8, rows) };
-    let mut builder = LargeStringBuilder::with_capacity(rows, rows.saturating_mul(text.len()));
-    for _ in 0..rows {
-        builder.append_value(text);
-    }
-    Arc::new(builder.finish())
+    Arc::new(LargeStringArray::from(vec![text; rows]))
 }

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array as _, ArrayRef};
 use arrow_schema::{DataType, Field};
 
 use crate::columns::aliases;
@@ -12,8 +11,8 @@ use crate::columns::canonical::{DRY_YIELD, WET_YIELD, canonical, is_canonical};
 use crate::columns::provenance as keys;
 use crate::maps::column_words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, capitalized, is_other_name, words};
 use headland_base::error::{Error, Kind, Result};
-use headland_reader::layer::Layer;
 use headland_reader::layer::units::Unit;
+use headland_reader::layer::{Layer, floats};
 
 /// Yields that harmonising or cleaning computed, which come before all others.
 const COMPUTED: &[&str] = &["yield_dry", "yield_wet"];
@@ -186,16 +185,8 @@ impl Numbers {
         let mut found: Option<Self> = None;
         let mut seen: HashSet<u64> = HashSet::new();
         for array in arrays {
-            #[expect(clippy::cast_precision_loss, reason = "equal large numbers only make a column less likely")]
-            let numbers: Box<dyn Iterator<Item = f64>> = match array.data_type() {
-                DataType::Float64 => Box::new(array.as_primitive::<Float64Type>().iter().flatten()),
-                DataType::Int32 => Box::new(array.as_primitive::<Int32Type>().iter().flatten().map(f64::from)),
-                DataType::Int64 => {
-                    Box::new(array.as_primitive::<Int64Type>().iter().flatten().map(|number| number as f64))
-                }
-                _ => return None,
-            };
-            for number in numbers.filter(|number| number.is_finite()) {
+            let numbers = floats(array)?;
+            for number in numbers.iter().flatten().filter(|number| number.is_finite()) {
                 let first = Self { first: number, varies: false, is_numbering: true, are_years: true };
                 let known = found.get_or_insert(first);
                 let is_whole = number.fract() == 0.0;

@@ -1,16 +1,13 @@
 //! Groups rows by the values of columns, and picks cells of columns by row.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
-use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringArray, PrimitiveArray};
-use arrow_schema::{DataType, Field};
+use arrow_array::{ArrayRef, UInt32Array, new_null_array};
+use arrow_schema::Field;
+use arrow_select::take::{TakeOptions, take};
 
 use headland_base::error::{Error, Result};
-use headland_reader::layer::Layer;
+use headland_reader::layer::{CellBytes, Layer};
 
 /// Groups of rows with equal values, numbered in the order of their first rows.
 #[derive(Default)]
@@ -42,21 +39,18 @@ pub(crate) fn row_groups(layer: &Layer, names: &[String]) -> Result<RowGroups> {
     if names.is_empty() {
         return Ok(RowGroups::default());
     }
-    let mut keys = vec![String::new(); layer.len()];
+    let mut keys: Vec<Vec<u8>> = vec![Vec::new(); layer.len()];
     for name in names {
-        let (index, _) = column(layer, "by", name)?;
-        let mut row = 0;
-        for batch in layer.batches() {
-            let Some(array) = batch.columns().get(index) else { continue };
-            for position in 0..array.len() {
-                if let Some(key) = keys.get_mut(row) {
-                    push_cell(array, position, key);
-                }
-                row += 1;
-            }
+        let Some(array) = layer.all_cells(column(layer, "by", name)?.0) else { continue };
+        let cells = CellBytes::new(&array);
+        for (row, key) in keys.iter_mut().enumerate() {
+            let cell = cells.get(row);
+            // The length ends a cell, and that of null is the one that no cell has.
+            key.extend(cell.map_or(usize::MAX, <[u8]>::len).to_le_bytes());
+            key.extend_from_slice(cell.unwrap_or_default());
         }
     }
-    let mut groups: HashMap<&str, u32> = HashMap::new();
+    let mut groups: HashMap<&[u8], u32> = HashMap::new();
     let mut first_rows = Vec::new();
     let mut of_row = Vec::with_capacity(keys.len());
     for (row, key) in (0_u32..).zip(&keys) {
@@ -68,28 +62,6 @@ pub(crate) fn row_groups(layer: &Layer, names: &[String]) -> Result<RowGroups> {
         of_row.push(group);
     }
     Ok(RowGroups { of_row, first_rows })
-}
-
-/// Appends a cell, with a mark that ends it.
-fn push_cell(array: &ArrayRef, row: usize, key: &mut String) {
-    if array.is_null(row) {
-        key.push('\u{1}');
-    } else if let Some(texts) = array.as_string_opt::<i64>() {
-        key.push_str(texts.value(row));
-    } else if let Some(flags) = array.as_boolean_opt() {
-        key.push(if flags.value(row) { 't' } else { 'f' });
-    } else {
-        let number = array
-            .as_primitive_opt::<Int32Type>()
-            .map(|array| i64::from(array.value(row)))
-            .or_else(|| array.as_primitive_opt::<Int64Type>().map(|array| array.value(row)))
-            .or_else(|| array.as_primitive_opt::<Date32Type>().map(|array| i64::from(array.value(row))))
-            .or_else(|| array.as_primitive_opt::<TimestampMicrosecondType>().map(|array| array.value(row)))
-            .or_else(|| array.as_primitive_opt::<Float64Type>().map(|array| array.value(row).to_bits().cast_signed()));
-        // Writing to a text cannot fail.
-        let _ = write!(key, "{}", number.unwrap_or_default());
-    }
-    key.push('\u{0}');
 }
 
 /// Index and field of a column; an error names the argument.
@@ -115,46 +87,7 @@ pub(crate) fn gather(layer: &Layer, argument: &'static str, name: &str, rows: &[
 
 /// The cells of the column with an index in some rows.
 pub(crate) fn gather_index(layer: &Layer, index: usize, rows: &[u32]) -> ArrayRef {
-    let arrays: Vec<&ArrayRef> = layer.batches().iter().filter_map(|batch| batch.columns().get(index)).collect();
-    let mut starts = Vec::with_capacity(arrays.len());
-    let mut start = 0;
-    for array in &arrays {
-        starts.push(start);
-        start += array.len();
-    }
-    let cells = |row: &u32| {
-        let row = *row as usize;
-        let batch = starts.partition_point(|start| *start <= row).checked_sub(1)?;
-        let (array, position) = (*arrays.get(batch)?, row - starts.get(batch)?);
-        array.is_valid(position).then_some((array, position))
-    };
-    macro_rules! primitive {
-        ($kind:ty) => {
-            rows.iter()
-                .map(|row| cells(row).map(|(array, position)| array.as_primitive::<$kind>().value(position)))
-                .collect::<PrimitiveArray<$kind>>()
-        };
-    }
-    match layer.schema().field(index).data_type() {
-        DataType::Boolean => Arc::new(
-            rows.iter()
-                .map(|row| cells(row).map(|(array, position)| array.as_boolean().value(position)))
-                .collect::<BooleanArray>(),
-        ),
-        DataType::Int32 => Arc::new(primitive!(Int32Type)),
-        DataType::Int64 => Arc::new(primitive!(Int64Type)),
-        DataType::Float64 => Arc::new(primitive!(Float64Type)),
-        DataType::Date32 => Arc::new(primitive!(Date32Type)),
-        DataType::Timestamp(_, zone) => Arc::new(primitive!(TimestampMicrosecondType).with_timezone_opt(zone.clone())),
-        DataType::LargeBinary => Arc::new(
-            rows.iter()
-                .map(|row| cells(row).map(|(array, position)| array.as_binary::<i64>().value(position)))
-                .collect::<LargeBinaryArray>(),
-        ),
-        _ => Arc::new(
-            rows.iter()
-                .map(|row| cells(row).and_then(|(array, position)| Some(array.as_string_opt::<i64>()?.value(position))))
-                .collect::<LargeStringArray>(),
-        ),
-    }
+    let options = Some(TakeOptions { check_bounds: true });
+    let cells = layer.all_cells(index).and_then(|all| take(&all, &UInt32Array::from(rows.to_vec()), options).ok());
+    cells.unwrap_or_else(|| new_null_array(layer.schema().field(index).data_type(), rows.len()))
 }

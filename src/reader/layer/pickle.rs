@@ -4,13 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, ByteArrayType, Date32Type, Float64Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type,
-    TimestampMicrosecondType,
-};
-use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, PrimitiveArray, RecordBatch, RecordBatchOptions};
-use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
+use arrow_buffer::Buffer;
+use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use serde::{Deserialize, Serialize};
 
@@ -83,10 +79,8 @@ impl Layer {
         let mut buffers = Vec::new();
         let mut batches = Vec::new();
         for batch in &self.batches {
-            let columns = batch.columns().iter();
-            let has_nulls = columns.map(|array| pack_column(array, &mut buffers)).collect::<Option<_>>();
-            batches
-                .push((batch.num_rows(), has_nulls.ok_or_else(|| invalid_parts("a column has an unsupported type"))?));
+            let has_nulls = batch.columns().iter().map(|array| pack_column(array, &mut buffers)).collect();
+            batches.push((batch.num_rows(), has_nulls));
         }
         let mut boundary = None;
         if let Some(layer) = self.boundary() {
@@ -206,98 +200,57 @@ pub(super) fn type_name(kind: &DataType) -> Option<(&'static str, Option<&str>)>
 }
 
 fn data_type(kind: &str, zone: Option<&str>) -> Result<DataType> {
-    Ok(match kind {
-        "bool" => DataType::Boolean,
-        "int32" => DataType::Int32,
-        "int64" => DataType::Int64,
-        "float64" => DataType::Float64,
-        "date" => DataType::Date32,
-        "time" => DataType::Timestamp(TimeUnit::Microsecond, zone.map(Into::into)),
-        "string" => DataType::LargeUtf8,
-        "bytes" => DataType::LargeBinary,
-        _ => return Err(invalid_parts("a column has an unknown type")),
-    })
+    use DataType::{Boolean, Date32, Float64, Int32, Int64, LargeBinary, LargeUtf8, Timestamp};
+    let time = Timestamp(TimeUnit::Microsecond, zone.map(Into::into));
+    let mut all = [Boolean, Int32, Int64, Float64, Date32, time, LargeUtf8, LargeBinary].into_iter();
+    let found = all.find(|data_type| type_name(data_type).is_some_and(|(name, _)| name == kind));
+    found.ok_or_else(|| invalid_parts("a column has an unknown type"))
 }
 
 /// Appends the buffers of a column, sliced to its rows: validity first, if it has nulls. Returns whether it has nulls.
-fn pack_column(array: &ArrayRef, buffers: &mut Vec<Buffer>) -> Option<bool> {
+fn pack_column(array: &ArrayRef, buffers: &mut Vec<Buffer>) -> bool {
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
     buffers.extend(nulls.map(|nulls| nulls.inner().sliced()));
-    match array.data_type() {
-        DataType::Boolean => buffers.push(array.as_boolean().values().sliced()),
-        DataType::Int32 => buffers.push(array.as_primitive::<Int32Type>().values().inner().clone()),
-        DataType::Int64 => buffers.push(array.as_primitive::<Int64Type>().values().inner().clone()),
-        DataType::Float64 => buffers.push(array.as_primitive::<Float64Type>().values().inner().clone()),
-        DataType::Date32 => buffers.push(array.as_primitive::<Date32Type>().values().inner().clone()),
-        DataType::Timestamp(..) => {
-            buffers.push(array.as_primitive::<TimestampMicrosecondType>().values().inner().clone());
+    let data = array.to_data();
+    match data.buffers() {
+        [offsets, values] => {
+            let offsets = offsets.typed_data::<i64>();
+            let start = offsets.first().copied().unwrap_or(0);
+            let to_index = |offset: i64| usize::try_from(offset).unwrap_or(0);
+            buffers.push(offsets.iter().map(|offset| offset.saturating_sub(start)).collect());
+            let size = offsets.last().map_or(0, |end| to_index(end.saturating_sub(start)));
+            buffers.push(values.slice_with_length(to_index(start), size));
         }
-        DataType::LargeUtf8 => pack_byte_array(array.as_bytes::<LargeUtf8Type>(), buffers),
-        DataType::LargeBinary => pack_byte_array(array.as_bytes::<LargeBinaryType>(), buffers),
-        _ => return None,
+        [bits] if *data.data_type() == DataType::Boolean => buffers.push(bits.bit_slice(data.offset(), data.len())),
+        numbers => buffers.extend_from_slice(numbers),
     }
-    Some(nulls.is_some())
+    nulls.is_some()
 }
 
-fn pack_byte_array<T: ByteArrayType<Offset = i64>>(array: &GenericByteArray<T>, buffers: &mut Vec<Buffer>) {
-    let offsets = array.value_offsets();
-    let to_index = |offset: Option<&i64>| offset.and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0);
-    let (first, last) = (to_index(offsets.first()), to_index(offsets.last()));
-    let start = offsets.first().copied().unwrap_or(0);
-    buffers.push(offsets.iter().map(|offset| offset.saturating_sub(start)).collect());
-    buffers.push(array.values().slice_with_length(first, last.saturating_sub(first)));
-}
-
-/// Restores the next column with `rows` values.
+/// Restores the next column with `rows` values, from copies of its buffers in aligned memory. Arrow checks offsets and
+/// texts, but takes a buffer of another size for a mistake of the program.
 fn unpack_column<'a>(
     kind: &DataType,
     rows: usize,
     has_nulls: bool,
     buffers: &mut impl Iterator<Item = &'a [u8]>,
 ) -> Result<ArrayRef> {
-    let mut next = || buffers.next().ok_or_else(|| invalid_parts("a column is missing"));
-    let nulls = if has_nulls { Some(NullBuffer::new(read_bits(next()?, rows)?)) } else { None };
-    Ok(match kind {
-        DataType::Boolean => Arc::new(BooleanArray::new(read_bits(next()?, rows)?, nulls)),
-        DataType::Int32 => Arc::new(read_primitive::<Int32Type>(next()?, nulls)?),
-        DataType::Int64 => Arc::new(read_primitive::<Int64Type>(next()?, nulls)?),
-        DataType::Float64 => Arc::new(read_primitive::<Float64Type>(next()?, nulls)?),
-        DataType::Date32 => Arc::new(read_primitive::<Date32Type>(next()?, nulls)?),
-        DataType::Timestamp(_, zone) => {
-            Arc::new(read_primitive::<TimestampMicrosecondType>(next()?, nulls)?.with_timezone_opt(zone.clone()))
-        }
-        DataType::LargeUtf8 => Arc::new(read_byte_array::<LargeUtf8Type>(next()?, next()?, nulls)?),
-        _ => Arc::new(read_byte_array::<LargeBinaryType>(next()?, next()?, nulls)?),
-    })
-}
-
-fn read_bits(bytes: &[u8], rows: usize) -> Result<BooleanBuffer> {
-    if bytes.len() < rows.div_ceil(8) {
-        return Err(invalid_parts("a column is too short"));
+    let mut next = |size: Option<usize>| {
+        let bytes = buffers.next().ok_or_else(|| invalid_parts("a column is missing"))?;
+        let is_whole = size.is_none_or(|size| bytes.len() == size);
+        if is_whole { Ok(Buffer::from(bytes)) } else { Err(invalid_parts("a column has another number of rows")) }
+    };
+    let bits = rows.div_ceil(8);
+    let nulls = if has_nulls { Some(next(Some(bits))?) } else { None };
+    let (size, has_texts) = match (kind, kind.primitive_width()) {
+        (_, Some(width)) => (rows.saturating_mul(width), false),
+        (DataType::Boolean, _) => (bits, false),
+        _ => (rows.saturating_add(1).saturating_mul(size_of::<i64>()), true),
+    };
+    let mut column = vec![next(Some(size))?];
+    if has_texts {
+        column.push(next(None)?);
     }
-    Ok(BooleanBuffer::new(Buffer::from(bytes), 0, rows))
-}
-
-/// Copies a buffer to aligned memory.
-fn read_numbers<T: ArrowNativeType>(bytes: &[u8]) -> Result<ScalarBuffer<T>> {
-    if !bytes.len().is_multiple_of(size_of::<T>()) {
-        return Err(invalid_parts("a column is truncated"));
-    }
-    Ok(ScalarBuffer::from(Buffer::from(bytes)))
-}
-
-fn read_primitive<T: ArrowPrimitiveType>(bytes: &[u8], nulls: Option<NullBuffer>) -> Result<PrimitiveArray<T>> {
-    PrimitiveArray::try_new(read_numbers(bytes)?, nulls).map_err(invalid_parts)
-}
-
-fn read_byte_array<T: ByteArrayType<Offset = i64>>(
-    offsets: &[u8],
-    values: &[u8],
-    nulls: Option<NullBuffer>,
-) -> Result<GenericByteArray<T>> {
-    let offsets = read_numbers::<i64>(offsets)?;
-    if offsets.first().is_none_or(|first| *first < 0) || !offsets.is_sorted() {
-        return Err(invalid_parts("texts overlap"));
-    }
-    GenericByteArray::try_new(OffsetBuffer::new(offsets), Buffer::from(values), nulls).map_err(invalid_parts)
+    let data = ArrayData::builder(kind.clone()).len(rows).null_bit_buffer(nulls).buffers(column).build();
+    Ok(make_array(data.map_err(invalid_parts)?))
 }

@@ -1,11 +1,11 @@
 //! Draws a layer as an SVG map: collects the values of a column.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::Layer;
+use super::cell_access::floats;
 use super::crs::{Crs, OwnPlane};
 use super::picture::{Drawing, NumberClasses, Picture, RecordColours, Values, draw, number_classes, record_colours};
 use headland_base::error::{Error, Kind, Result};
@@ -84,22 +84,8 @@ impl Layer {
 
     /// The values of a column. A type without colours is an error.
     fn map_column(&self, index: usize) -> Result<MapColumn> {
-        let mut all: Option<MapColumn> = None;
-        for batch in &self.batches {
-            let part = batch.columns().get(index).and_then(to_map_column);
-            all = match (all, part.ok_or_else(|| self.no_colours(index))?) {
-                (Some(MapColumn::Numbers(mut all)), MapColumn::Numbers(part)) => {
-                    all.extend(part);
-                    Some(MapColumn::Numbers(all))
-                }
-                (Some(MapColumn::Names(mut all)), MapColumn::Names(part)) => {
-                    all.extend(part);
-                    Some(MapColumn::Names(all))
-                }
-                (_, part) => Some(part),
-            };
-        }
-        all.ok_or_else(|| self.no_colours(index))
+        let cells = self.all_cells(index).and_then(|cells| to_map_column(&cells));
+        cells.ok_or_else(|| self.no_colours(index))
     }
 
     fn no_colours(&self, index: usize) -> Error {
@@ -126,16 +112,10 @@ impl MapColumn {
 }
 
 fn to_map_column(array: &ArrayRef) -> Option<MapColumn> {
-    #[expect(clippy::cast_precision_loss, reason = "a colour needs no more digits than a float has")]
-    let wide = |value: i64| value as f64;
+    if let Some(numbers) = floats(array) {
+        return Some(MapColumn::Numbers(numbers.iter().collect()));
+    }
     Some(match array.data_type() {
-        DataType::Float64 => MapColumn::Numbers(array.as_primitive::<Float64Type>().iter().collect()),
-        DataType::Int32 => {
-            MapColumn::Numbers(array.as_primitive::<Int32Type>().iter().map(|value| value.map(f64::from)).collect())
-        }
-        DataType::Int64 => {
-            MapColumn::Numbers(array.as_primitive::<Int64Type>().iter().map(|value| value.map(wide)).collect())
-        }
         DataType::LargeUtf8 => {
             MapColumn::Names(array.as_string::<i64>().iter().map(|value| value.map(str::to_owned)).collect())
         }

@@ -1,52 +1,25 @@
 //! Decides from a sample whether dictionary encoding pays for a column.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashSet;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
+use arrow_array::{Array as _, ArrayRef};
+use arrow_schema::DataType::{Date32, Float64, Int32, Int64, LargeUtf8};
+
+use crate::layer::CellBytes;
 
 /// The sample size, enough to detect a few thousand distinct values.
 const SAMPLE: usize = 2_048;
 
 /// Whether at most three quarters of a sample are distinct.
 pub(super) fn has_repeats(array: &ArrayRef) -> bool {
+    if !matches!(array.data_type(), Date32 | Float64 | Int32 | Int64 | LargeUtf8) {
+        return true;
+    }
     let step = array.len().div_ceil(SAMPLE).max(1);
-    let rows = (0..array.len()).step_by(step).filter(|row| array.is_valid(*row));
-    let mut seen: Vec<u64> = match array.data_type() {
-        DataType::Float64 => {
-            let values = array.as_primitive::<Float64Type>();
-            rows.map(|row| values.value(row).to_bits()).collect()
-        }
-        DataType::Int32 => {
-            let values = array.as_primitive::<Int32Type>();
-            rows.map(|row| u64::from(values.value(row).cast_unsigned())).collect()
-        }
-        DataType::Date32 => {
-            let values = array.as_primitive::<Date32Type>();
-            rows.map(|row| u64::from(values.value(row).cast_unsigned())).collect()
-        }
-        DataType::Int64 => {
-            let values = array.as_primitive::<Int64Type>();
-            rows.map(|row| values.value(row).cast_unsigned()).collect()
-        }
-        DataType::LargeUtf8 => {
-            let values = array.as_string::<i64>();
-            rows.map(|row| hash(values.value(row))).collect()
-        }
-        _ => return true,
-    };
-    let count = seen.len();
-    seen.sort_unstable();
-    seen.dedup();
-    seen.len().saturating_mul(4) <= count.saturating_mul(3)
-}
-
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    let cells = CellBytes::new(array);
+    let sample: Vec<&[u8]> = (0..array.len()).step_by(step).filter_map(|row| cells.get(row)).collect();
+    let distinct = sample.iter().collect::<HashSet<_>>().len();
+    distinct.saturating_mul(4) <= sample.len().saturating_mul(3)
 }
 
 #[cfg(test)]
