@@ -398,7 +398,7 @@ class _Status(TypedDict):
     archives: int
     bytes: int
     details_due: int
-    next_ripe: dt.datetime | None
+    next_ready_at: dt.datetime | None
     listed_at: dt.datetime | None
     relisted_at: dt.datetime | None
     relist_due: bool

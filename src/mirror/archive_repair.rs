@@ -1,33 +1,30 @@
-//! Repairs a mirror: quarantines unreadable archives, and forgets missing archives and damaged records.
+//! Repairs the archives of a mirror: quarantines unreadable ones, forgets missing ones, and rewrites their log.
 
 use std::collections::HashSet;
-
-use chrono::{DateTime, Utc};
 
 use super::archive_log;
 use super::archive_store::{Finding, Problem};
 use super::journal::{Journal, ReadTxn};
 use super::layout::Folder;
-use super::sync_cycle::SyncCycle;
 use headland_base::error::Result;
 
 /// Quarantines an unreadable archive with the reason. Its record falls back to the archive of its earlier version, if
 /// any.
-pub fn quarantine(folder: &Folder, journal: &Journal, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
+pub fn quarantine(folder: &Folder, journal: &Journal, sha256: &str, reason: &str) -> Result<()> {
     let _guard = folder.lock_ingest();
-    journal.write(|txn| txn.quarantine(sha256, reason, now))?;
+    journal.write(|txn| txn.quarantine(sha256, reason))?;
     folder.store().quarantine(sha256)
 }
 
 /// Forgets missing archives of records that the service removed, since they cannot be downloaded again. Returns the ids
 /// of these records.
-pub(super) fn forget_missing_archives(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<Vec<String>> {
+pub(super) fn forget_missing_archives(folder: &Folder, journal: &Journal) -> Result<Vec<String>> {
     let _guard = folder.lock_ingest();
     let store = folder.store();
     let mut lost = journal.read(ReadTxn::archives_of_removed)?;
     lost.retain(|(sha256, _)| store.path_of(sha256).is_none());
     if !lost.is_empty() {
-        journal.write(|txn| lost.iter().try_for_each(|(sha256, _)| txn.mark_lost(sha256, now)))?;
+        journal.write(|txn| lost.iter().try_for_each(|(sha256, _)| txn.mark_lost(sha256)))?;
     }
     Ok(lost.into_iter().map(|(_, id)| id).collect())
 }
@@ -45,23 +42,12 @@ pub(super) fn repair_archive_log(folder: &Folder, journal: &Journal) -> Result<(
 
 /// Marks the archives that [`super::Store::verify`] found missing or damaged, so that the next sync downloads them.
 /// Returns their number.
-pub fn repair(journal: &Journal, findings: &[Finding], now: DateTime<Utc>) -> Result<u64> {
+pub fn repair(journal: &Journal, findings: &[Finding]) -> Result<u64> {
     let lost: Vec<&str> = findings
         .iter()
         .filter(|finding| finding.problem != Problem::Extra)
         .filter_map(|finding| finding.path.file_stem()?.to_str())
         .collect();
-    journal.write(|txn| lost.iter().try_for_each(|sha256| txn.mark_lost(sha256, now)))?;
+    journal.write(|txn| lost.iter().try_for_each(|sha256| txn.mark_lost(sha256)))?;
     Ok(u64::try_from(lost.len()).unwrap_or(u64::MAX))
-}
-
-/// Forgets damaged records of the journal, so that the next sync reads them again. Returns their names.
-pub(super) fn forget_damaged(journal: &Journal) -> Result<Vec<String>> {
-    journal.write(|txn| {
-        let damaged = txn.forget_damaged()?;
-        if !damaged.is_empty() {
-            SyncCycle::abandon(txn)?;
-        }
-        Ok(damaged)
-    })
 }

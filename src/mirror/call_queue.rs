@@ -20,7 +20,7 @@ pub(super) struct FileRequest {
     pub(super) id: String,
     pub(super) is_cart: bool,
     /// Number of requests so far.
-    pub(super) times: u32,
+    pub(super) requests: u32,
 }
 
 /// One call.
@@ -91,17 +91,17 @@ impl Queue {
         now: DateTime<Utc>,
     ) -> Result<Self> {
         let mut queue = Self::default();
-        for item in txn.in_state("asked", usize::MAX)? {
-            if let FileState::Asked { ready_at, times } = item.file {
+        for item in txn.in_state("converting", usize::MAX)? {
+            if let FileState::Converting { ready_at, requests } = item.file {
                 // Waits of services are at most a day. A later time was written by a wrong clock.
                 let ready_at = if ready_at.signed_duration_since(now) > TimeDelta::days(1) { now } else { ready_at };
-                queue.converting.push(Reverse((ready_at, Duration::MAX, FileRequest::from_item(&item, times))));
+                queue.converting.push(Reverse((ready_at, Duration::MAX, FileRequest::from_item(&item, requests))));
             }
         }
-        let mut files = txn.unasked(usize::MAX)?;
-        let unasked = files.len();
+        let mut files = txn.pending(usize::MAX)?;
+        let pending = files.len();
         files.retain(|item| filter.includes_file(item));
-        let filtered = u64::try_from(unasked.saturating_sub(files.len())).unwrap_or(u64::MAX);
+        let filtered = u64::try_from(pending.saturating_sub(files.len())).unwrap_or(u64::MAX);
         queue.filtered = filter.is_set().then_some(filtered);
         queue.files = files.iter().map(|item| FileRequest::from_item(item, 0)).collect();
         let details = txn.details_due(usize::MAX)?.into_iter().filter(|item| filter.includes_detail(item));
@@ -186,8 +186,8 @@ impl Queue {
 }
 
 impl FileRequest {
-    fn from_item(item: &Item, times: u32) -> Self {
-        Self { stamp: item.stamp.clone(), id: item.id.clone(), is_cart: item.kind == ItemKind::Cart, times }
+    fn from_item(item: &Item, requests: u32) -> Self {
+        Self { stamp: item.stamp.clone(), id: item.id.clone(), is_cart: item.kind == ItemKind::Cart, requests }
     }
 
     /// Id of its record.

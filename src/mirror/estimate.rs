@@ -75,10 +75,10 @@ impl Plan {
         made: (u64, u64),
     ) -> Result<Self> {
         let Remaining { converting, files, details, lists } = queue.remaining(txn)?;
-        let summary = txn.summary()?;
+        let (archives, stored_bytes) = txn.count_archives()?;
         let both = |made: u64, least: u64, most: u64| Planned { made, least, most };
         let wanted = converting.saturating_add(files);
-        let bytes = summary.bytes.checked_div(summary.archives).map(|mean| mean.saturating_mul(wanted));
+        let bytes = stored_bytes.checked_div(archives).map(|mean| mean.saturating_mul(wanted));
         let mut plan = Self {
             new: cycle.map_or(0, |cycle| cycle.new),
             changed: cycle.map_or(0, |cycle| cycle.changed),
@@ -92,7 +92,7 @@ impl Plan {
             asked: both(0, files, files),
             collected: both(0, converting, wanted),
             time: (Duration::ZERO, Duration::ZERO),
-            bytes: bytes.filter(|_| summary.archives > 0),
+            bytes,
             notes: filter.notes(txn)?,
         };
         let (least, most) = plan.calls_left();

@@ -121,7 +121,7 @@ async fn request_file(writer: &MirrorWriter, file: &FileRequest) -> Result<NextS
     let format = (!file.is_cart).then(|| ("format", FORMAT.to_owned()));
     let arguments: Vec<(&str, String)> = [("id", file.id.clone())].into_iter().chain(format).collect();
     let folder = writer.folder.incoming(stamp)?;
-    let asked = writer.client.poll_file(row, &Arguments::new(row, &arguments)?, &folder, file.times).await;
+    let asked = writer.client.poll_file(row, &Arguments::new(row, &arguments)?, &folder, file.requests).await;
     let is_file = matches!(asked, Ok(PollResult::File(_) | PollResult::Damaged { .. }));
     if !is_file {
         writer.folder.disk().remove_folder(&folder)?;
@@ -149,20 +149,20 @@ async fn request_file(writer: &MirrorWriter, file: &FileRequest) -> Result<NextS
         }
         Ok(PollResult::Damaged { path, error }) => {
             let stored = ingest(&writer.folder, &writer.journal, (kind, id, stamp), &path, now, count)?;
-            quarantine(&writer.folder, &writer.journal, &stored.sha256, &error.message(), now)?;
+            quarantine(&writer.folder, &writer.journal, &stored.sha256, &error.message())?;
             report(&format!("quarantined: {}", error.message()));
             NextStep::Done
         }
         Ok(PollResult::MoreTime { wait }) => {
             let ready_at = TimeDelta::from_std(wait).ok().and_then(|wait| now.checked_add_signed(wait));
             let ready_at = ready_at.unwrap_or(now);
-            let times = file.times.saturating_add(1);
+            let requests = file.requests.saturating_add(1);
             writer.journal.write(|txn| {
-                txn.set_file(kind, id, stamp, &FileState::Asked { ready_at, times }, now)?;
+                txn.set_file(kind, id, stamp, &FileState::Converting { ready_at, requests }, now)?;
                 txn.count_call("conversions")
             })?;
             let until = writer.client.clock().elapsed().saturating_add(wait);
-            NextStep::Retry(FileRequest { times, ..file.clone() }, ready_at, until)
+            NextStep::Retry(FileRequest { requests, ..file.clone() }, ready_at, until)
         }
         Err(error) if error.kind() == Kind::NoCoverage => {
             set_state(FileState::NoCoverage { reason: error.message().into_owned() })?;

@@ -7,8 +7,7 @@ use chrono::{TimeDelta, Utc};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::archive_log;
-use super::archive_repair::{forget_damaged, repair, repair_archive_log};
-use super::archive_store::{Finding, Problem};
+use super::archive_repair::{repair, repair_archive_log};
 use super::call_queue::{Queue, Task};
 use super::dataset;
 use super::estimate::Plan;
@@ -179,7 +178,7 @@ impl Mirror {
         });
         writer.journal.read(|txn| self.options.filter.notes(txn))?.into_iter().for_each(|note| writer.add_note(note));
         let snapshot = progress.snapshot();
-        outcome.failed = writer.journal.read(ReadTxn::summary)?.failed();
+        outcome.failed = writer.journal.read(ReadTxn::count_failed)?;
         (outcome.calls, outcome.bytes, outcome.notes) = (snapshot.calls_done, snapshot.bytes, writer.take_notes());
         Ok(outcome)
     }
@@ -196,26 +195,16 @@ impl Mirror {
     pub fn verify(&self, deep: bool, cancel: &Cancel) -> Result<Verification> {
         let folder = Folder::open(&self.path, false)?;
         let journal = Journal::open(&folder, None)?;
-        let (expected, lost, damaged, logged) = journal.read(|txn| {
+        let (expected, lost, logged) = journal.read(|txn| {
             txn.check()?;
-            Ok((txn.archives()?, status::find_lost(&folder, txn)?, txn.damaged()?, txn.logged_archives()?))
+            Ok((txn.archives()?, status::find_lost(&folder, txn)?, txn.logged_archives()?))
         })?;
-        let journal_findings = damaged.iter().map(|damaged| Finding {
-            problem: Problem::Damaged,
-            path: folder.journal_path(),
-            detail: format!("{damaged} differs from what was written; sync again to restore it"),
-        });
         let log_finding = archive_log::check(folder.path(), &logged)?;
-        let journal_findings: Vec<Finding> = journal_findings.chain(log_finding.clone()).collect();
         let archive_findings = folder.store().verify(&expected, cancel)?;
         let mut dataset_findings = dataset::verify(&folder, deep, cancel)?;
         dataset_findings.extend(lost);
-        let findings: Vec<String> = journal_findings
-            .iter()
-            .chain(&archive_findings)
-            .chain(&dataset_findings)
-            .map(ToString::to_string)
-            .collect();
+        let findings: Vec<String> =
+            log_finding.iter().chain(&archive_findings).chain(&dataset_findings).map(ToString::to_string).collect();
         if !findings.is_empty() {
             drop((folder, journal));
             // If another process is syncing the folder, a later verification repairs it.
@@ -224,8 +213,7 @@ impl Mirror {
                 if log_finding.is_some() {
                     repair_archive_log(&folder, &journal)?;
                 }
-                forget_damaged(&journal)?;
-                repair(&journal, &archive_findings, self.now())?;
+                repair(&journal, &archive_findings)?;
                 if !dataset_findings.is_empty() {
                     dataset::repair(&folder, &dataset_findings)?;
                     // Revision 0 is older than any other, so the next sync publishes again.

@@ -46,7 +46,7 @@ pub fn ingest(
     archive_log::append(folder.disk(), folder.path(), &entry)?;
     journal.write(|txn| {
         txn.add_archive(&sha256, bytes, now)?;
-        txn.set_file(kind, id, stamp, &FileState::Have(Archive { sha256, file_name, bytes }), now)?;
+        txn.set_file(kind, id, stamp, &FileState::Stored(Archive { sha256, file_name, bytes }), now)?;
         extra(txn)
     })?;
     store.remove_download(incoming)?;
@@ -69,7 +69,7 @@ pub fn recover(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result
     let mut ingested: u64 = 0;
     for (stamp, path) in folder.completed_downloads()? {
         let item = journal.read(|txn| txn.item_by_stamp(&stamp))?;
-        let is_new = item.as_ref().is_some_and(|item| !matches!(item.file, FileState::Have(_)));
+        let is_new = item.as_ref().is_some_and(|item| !matches!(item.file, FileState::Stored(_)));
         // A download whose record has changed since belongs to no record.
         let (kind, id) = item.as_ref().map_or((ItemKind::Job, ""), |item| (item.kind, item.id.as_str()));
         match ingest(folder, journal, (kind, id, &stamp), &path, now, |_| Ok(())) {

@@ -115,7 +115,7 @@ impl Filter {
 
     /// Whether to request the detail of a job. The dataset needs one for each job with an archive.
     pub(super) fn includes_detail(&self, item: &Item) -> bool {
-        let has_rows = item.archive.is_some() || item.is_lost || matches!(item.file, FileState::Asked { .. });
+        let has_rows = item.archive.is_some() || item.is_lost || matches!(item.file, FileState::Converting { .. });
         (has_rows && item.detail.is_none()) || self.match_listed(item) != Match::No
     }
 
@@ -293,7 +293,7 @@ mod tests {
     fn lost_archives_and_details_of_published_rows_are_requested_in_any_case() {
         let filter = by_types(&["Planter"]).unwrap();
         let archive = Archive { sha256: String::new(), file_name: String::new(), bytes: 0 };
-        let asked = FileState::Asked { ready_at: DateTime::UNIX_EPOCH, times: 1 };
+        let asked = FileState::Converting { ready_at: DateTime::UNIX_EPOCH, requests: 1 };
         let requests = |item: &Item| (filter.includes_file(item), filter.includes_detail(item));
         assert_eq!(requests(&job("Yield")), (false, false));
         assert_eq!(requests(&Item { is_lost: true, ..job("Yield") }), (true, true));

@@ -114,7 +114,7 @@ fn list_columns(jobs: &[Item]) -> Vec<Column> {
 fn file_columns(items: &[Item]) -> Vec<Column> {
     // Reported like a file that was not requested yet, so that the table does not depend on running conversions.
     let file_state = |item: &Item| match item.file {
-        FileState::Asked { .. } => FileState::Unasked.as_str(),
+        FileState::Converting { .. } => FileState::Pending.as_str(),
         _ => item.file.as_str(),
     };
     let reason = |item: &Item| match &item.file {

@@ -43,7 +43,7 @@ pub use ingest::{ingest, recover};
 pub use job_filter::Filter;
 pub use journal::{
     Archive, Calls, Changes, Cursor, FileState, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn, Reading,
-    Record, Relist, Removed, StateCount, TypeCount, WriteTxn,
+    Record, Relist, Removed, StateCount, WriteTxn,
 };
 pub use layout::{Folder, Generation};
 pub use options::Options;

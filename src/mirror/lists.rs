@@ -244,7 +244,7 @@ fn store_page(
     }
     for item in page {
         let Some(id) = text_field(item, list.id_field()) else { continue };
-        txn.put_record(list.records(), &id, &encode_json(shape, item).to_string(), cycle.number, now)?;
+        txn.put_record(list.records(), &id, &encode_json(shape, item).to_string(), cycle.number)?;
     }
     Ok(())
 }
@@ -275,7 +275,6 @@ fn to_listed(item: &Value, shape: &Shape) -> Option<Listed> {
     Some(Listed {
         id: text_field(item, "id")?,
         name: text_field(item, "name").unwrap_or_default(),
-        uri: text_field(item, "uri"),
         sub_type: text_field(item, "sub_type"),
         created: time_field(item, "create_date"),
         updated: time_field(item, "update_date"),

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::archive_repair::{forget_damaged, forget_missing_archives, quarantine};
+use super::archive_repair::{forget_missing_archives, quarantine};
 use super::dataset::{self, Publication, Published as PublishedDataset};
-use super::journal::{Journal, Published, ReadTxn};
+use super::journal::{Published, ReadTxn};
 use super::journal_tables;
-use super::layout::Folder;
 use super::progress::{Event, Progress};
 use super::source_archives::source_archives;
 use super::unused_archives::collect_garbage;
@@ -19,9 +18,6 @@ use headland_agronomy::MarketMoisture;
 use headland_base::error::{Error, Kind, Result};
 use headland_base::error_numbers::error_number;
 use headland_reader::layer::Cancel;
-
-/// Maximum number of damaged records named in an error.
-const MAX_NAMED: usize = 5;
 
 /// Attempts at a dataset, each without the archives rejected before.
 const MAX_ATTEMPTS: u32 = 8;
@@ -74,11 +70,11 @@ impl<'a> Publisher<'a> {
         self.last = self.writer.client.clock().elapsed();
         let (sender, outcome) = oneshot::channel();
         let cancel = Cancel::default();
-        let (workspace, thread_cancel, now) = (Arc::clone(&self.writer.workspace), cancel.clone(), self.writer.now());
+        let (workspace, thread_cancel) = (Arc::clone(&self.writer.workspace), cancel.clone());
         let (progress, market) = (self.writer.progress.clone(), self.writer.options.market_moisture.clone());
         let work = move || {
             // Fails if the run has ended and the outcome is not needed.
-            let _ = sender.send(publish(&workspace, &market, now, &progress, &thread_cancel));
+            let _ = sender.send(publish(&workspace, &market, &progress, &thread_cancel));
         };
         let thread = std::thread::Builder::new().name("headland-publish".to_owned()).spawn(work);
         let thread = thread.map_err(|cause| {
@@ -124,7 +120,6 @@ pub(crate) async fn finish(writer: &MirrorWriter) -> Result<Option<PublishedData
 fn publish(
     workspace: &Workspace,
     market_moisture: &MarketMoisture,
-    now: chrono::DateTime<chrono::Utc>,
     progress: &Progress,
     cancel: &Cancel,
 ) -> Result<Option<PublishedDataset>> {
@@ -135,7 +130,7 @@ fn publish(
         let (revision, published, has_lost) =
             journal.read(|txn| Ok((txn.revision()?, txn.published()?, txn.has_lost()?)))?;
         if has_lost {
-            let why = "nothing is published until the missing archives and records were requested again".to_owned();
+            let why = "nothing is published until the missing archives were requested again".to_owned();
             progress.push_event(Event::Unavailable(why));
             return Ok(last);
         }
@@ -148,8 +143,9 @@ fn publish(
         if is_shown && current.is_some_and(|current| dataset::is_usable(&current, market_moisture)) {
             return Ok(last);
         }
-        check_journal(folder, journal)?;
-        for id in forget_missing_archives(folder, journal, now)? {
+        // No damaged record is published.
+        journal.read(ReadTxn::check)?;
+        for id in forget_missing_archives(folder, journal)? {
             let why = format!("record {id}: its archive is missing, and the service no longer has it");
             workspace.add_note(why.clone());
             progress.push_event(Event::Unavailable(why));
@@ -162,12 +158,12 @@ fn publish(
         let (Publication::Published(PublishedDataset { rejected, .. }) | Publication::Lost(rejected)) = &publication;
         // All losses are marked in one transaction, so that a kill cannot leave some unmarked.
         let gone = || rejected.iter().filter(|archive| archive.is_lost());
-        journal.write(|txn| gone().try_for_each(|archive| txn.mark_lost(&archive.sha256, now)))?;
+        journal.write(|txn| gone().try_for_each(|archive| txn.mark_lost(&archive.sha256)))?;
         for archive in rejected {
             let what = if archive.is_lost() {
                 "its archive is missing and is requested again".to_owned()
             } else {
-                quarantine(folder, journal, &archive.sha256, &archive.error.message(), now)?;
+                quarantine(folder, journal, &archive.sha256, &archive.error.message())?;
                 format!("quarantined: {}", archive.error.message())
             };
             progress.push_event(Event::Unavailable(format!("job {}: {what}", archive.job_id)));
@@ -184,22 +180,4 @@ fn publish(
         }
     }
     Ok(last)
-}
-
-/// Fails if the journal has damaged records. The next sync reads them again.
-fn check_journal(folder: &Folder, journal: &Journal) -> Result<()> {
-    if journal.read(ReadTxn::damaged)?.is_empty() {
-        return Ok(());
-    }
-    let damaged = forget_damaged(journal)?;
-    let named: Vec<&str> = damaged.iter().take(MAX_NAMED).map(String::as_str).collect();
-    let more = damaged.len().saturating_sub(MAX_NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let message = format!(
-        "cannot publish: the journal `{}` does not match what was written of {}{more}, because its bytes changed on \
-         this disk; sync again to restore it",
-        folder.journal_path().display(),
-        named.join(", "),
-    );
-    Err(Error::new(Kind::File, message))
 }

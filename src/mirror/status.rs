@@ -1,11 +1,11 @@
-//! Status of a mirror, from its journal and its published folders; makes no calls, and reads only the type of each job.
+//! Status of a mirror, from its journal and its published folders; makes no calls.
 
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
 use super::archive_store::{Finding, Problem};
-use super::journal::{Calls, FileState, ItemKind, Journal, ReadTxn, StateCount, TypeCount};
+use super::journal::{Calls, FileState, ItemKind, Journal, ReadTxn, StateCount};
 use super::layout::Folder;
 use super::layout::POINTER;
 use super::options::Options;
@@ -36,10 +36,8 @@ pub struct Unavailable {
 pub struct Status {
     /// Path of the folder.
     pub path: PathBuf,
-    /// Jobs and grain carts by file state.
+    /// Jobs and grain carts by kind and file state.
     pub states: Vec<StateCount>,
-    /// Jobs by kind and state.
-    pub types: Vec<TypeCount>,
     /// Stored archives.
     pub archives: u64,
     /// Their bytes.
@@ -86,8 +84,8 @@ pub(super) fn listed_types(path: &std::path::Path) -> Result<Vec<String>> {
         return Ok(Vec::new());
     }
     let folder = Folder::open(path, false)?;
-    let types = Journal::open(&folder, None)?.read(ReadTxn::types)?;
-    let mut listed: Vec<String> = types.into_iter().filter_map(|count| count.sub_type).collect();
+    let counts = Journal::open(&folder, None)?.read(ReadTxn::count_items)?;
+    let mut listed: Vec<String> = counts.into_iter().filter_map(|count| count.sub_type).collect();
     listed.dedup();
     Ok(listed)
 }
@@ -97,17 +95,16 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
     let journal = Journal::open(&folder, None)?;
     let generation = folder.current()?.map(|current| current.number);
     journal.read(|txn| {
-        let summary = txn.summary()?;
+        let (archives, bytes) = txn.count_archives()?;
         let published = txn.published()?;
         let cycle = SyncCycle::load(txn)?;
         Ok(Status {
             path: path.to_owned(),
-            details_due: summary.details_due(),
-            next_ready_at: summary.next_ready_at,
-            archives: summary.archives,
-            bytes: summary.bytes,
-            states: summary.states,
-            types: txn.types()?,
+            details_due: txn.count_details_due()?,
+            next_ready_at: txn.next_ready_at()?,
+            archives,
+            bytes,
+            states: txn.count_items()?,
             listed_at: txn.cursor("job_data.list")?.read_at,
             relisted_at: txn.relist()?.last_full_at,
             relist_due: is_relist_due(txn, options, now)?,

@@ -99,12 +99,7 @@ impl SyncCycle {
 
     /// Finishes the cycle after all its work.
     pub(crate) fn finish(journal: &Journal) -> Result<()> {
-        journal.write(Self::abandon)
-    }
-
-    /// Abandons the unfinished cycle. The next one reads all lists again.
-    pub(super) fn abandon(txn: &WriteTxn<'_>) -> Result<()> {
-        txn.set_meta(CYCLE_KEY, "")
+        journal.write(|txn| txn.set_meta(CYCLE_KEY, ""))
     }
 
     fn save(&self, txn: &WriteTxn<'_>) -> Result<()> {

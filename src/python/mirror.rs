@@ -11,7 +11,7 @@ use super::config::{parse_on_error, parse_seconds};
 use super::memory::ReleaseOnDrop;
 use super::{bridge, errors};
 use headland_base::error::Result;
-use headland_mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, TypeCount, Unavailable};
+use headland_mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, Unavailable};
 
 /// Conditions of a filter, as a dict.
 #[derive(FromPyObject)]
@@ -159,24 +159,22 @@ impl Mirror {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let status = bridge::without_gil(py, || core.status())?.map_err(|error| errors::raise(py, &error))?;
         let facts = PyDict::new(py);
-        let counts = |kind: ItemKind| {
-            let counts = PyDict::new(py);
-            for StateCount { state, items, .. } in status.states.iter().filter(|count| count.kind == kind) {
-                counts.set_item(state, items)?;
+        let (jobs, carts, types) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));
+        for StateCount { kind, sub_type, state, items } in &status.states {
+            let counts = if *kind == ItemKind::Job { &jobs } else { &carts };
+            let before: u64 = counts.get_item(state)?.map_or(Ok(0), |count| count.extract())?;
+            counts.set_item(state, before.saturating_add(*items))?;
+            if *kind == ItemKind::Job {
+                types.set_item((sub_type.as_deref(), state), items)?;
             }
-            PyResult::Ok(counts)
-        };
-        facts.set_item("jobs", counts(ItemKind::Job)?)?;
-        facts.set_item("grain_carts", counts(ItemKind::Cart)?)?;
-        let types = PyDict::new(py);
-        for TypeCount { sub_type, state, items } in &status.types {
-            types.set_item((sub_type.as_deref(), state), items)?;
         }
+        facts.set_item("jobs", jobs)?;
+        facts.set_item("grain_carts", carts)?;
         facts.set_item("types", types)?;
         facts.set_item("archives", status.archives)?;
         facts.set_item("bytes", status.bytes)?;
         facts.set_item("details_due", status.details_due)?;
-        facts.set_item("next_ripe", status.next_ready_at)?;
+        facts.set_item("next_ready_at", status.next_ready_at)?;
         facts.set_item("listed_at", status.listed_at)?;
         facts.set_item("relisted_at", status.relisted_at)?;
         facts.set_item("relist_due", status.relist_due)?;

@@ -15,11 +15,10 @@ pub(crate) fn job(id: u32, version: i64) -> Listed {
     let id = format!("{id}");
     Listed {
         name: format!("Süd {id}.jdp"),
-        uri: Some(format!("https://field.example/jobdata/{id}")),
         sub_type: Some("Yield".to_owned()),
         created: Some(at(id.parse().unwrap())),
         updated: Some(at(100_000 + version)),
-        json: format!(r#"{{"ID":"{id}","version":{version}}}"#),
+        json: format!(r#"{{"ID":"{id}","URI":"https://field.example/jobdata/{id}","version":{version}}}"#),
         id,
     }
 }
@@ -79,5 +78,5 @@ pub(crate) fn open(path: &Path) -> (Folder, Journal) {
 
 /// Number of jobs with their file.
 pub(crate) fn stored_jobs(states: &[StateCount]) -> u64 {
-    states.iter().filter(|count| count.kind == ItemKind::Job && count.state == "have").map(|count| count.items).sum()
+    states.iter().filter(|count| count.kind == ItemKind::Job && count.state == "stored").map(|count| count.items).sum()
 }

@@ -90,7 +90,7 @@ async fn unavailable_file_is_recorded_with_its_reason_and_not_requested_again_4_
     let account = generate_account(0, HarvestStyle::Ideal);
     for job in &account.jobs {
         let is_right = match (job.coverage, &found[&job.id]) {
-            (Coverage::Recorded, FileState::Have(_)) => true,
+            (Coverage::Recorded, FileState::Stored(_)) => true,
             (Coverage::None, FileState::NoCoverage { reason }) => reason == "No coverage available.",
             (Coverage::Unconvertible(failure), FileState::Failed { reason, status }) => {
                 status.as_deref() == Some(failure.status()) && reason.contains(failure.why())
@@ -128,7 +128,7 @@ async fn rejected_detail_is_reported_with_its_reason_until_one_is_received_4_2()
     assert_eq!((refused.kind, refused.state), (ItemKind::Job, "no detail"));
     let item = items(&service, ItemKind::Job).into_iter().find(|item| item.id == refused.id).unwrap();
     assert_eq!(refused.name, item.name);
-    assert!(!refused.reason.is_empty() && matches!(item.file, FileState::Have(_)), "{refused:?}");
+    assert!(!refused.reason.is_empty() && matches!(item.file, FileState::Stored(_)), "{refused:?}");
     // It is not requested again before the job changes.
     sync(&mirror).await;
     assert_eq!(mirror.status().unwrap().unavailable, std::slice::from_ref(&refused));

@@ -159,7 +159,7 @@ fn settled(service: &Service) -> BTreeSet<String> {
         return BTreeSet::new();
     }
     let all = [ItemKind::Job, ItemKind::Cart].into_iter().flat_map(|kind| items(service, kind));
-    let is_settled = |state: &FileState| !matches!(state, FileState::Unasked | FileState::Asked { .. });
+    let is_settled = |state: &FileState| !matches!(state, FileState::Pending | FileState::Converting { .. });
     all.filter(|item| is_settled(&item.file)).map(|item| item.id).collect()
 }
 
@@ -239,7 +239,7 @@ async fn calls_of_other_clients_slow_a_sync_and_do_not_end_it_8() {
     };
     assert!(outcome.notes.iter().all(|note| note.contains("ENVIZIO")), "{:?}", outcome.notes);
     assert_eq!(mirror.status().unwrap().details_due, 0);
-    assert!(items(&service, ItemKind::Job).iter().all(|item| matches!(item.file, FileState::Have(_))));
+    assert!(items(&service, ItemKind::Job).iter().all(|item| matches!(item.file, FileState::Stored(_))));
 }
 
 #[tokio::test(start_paused = true)]
@@ -273,7 +273,7 @@ async fn sync_after_a_system_sleep_finds_ready_conversions() {
         outcome = mirror.sync(&progress) => drop(outcome.unwrap()),
     }
     assert!(service.elapsed() < before + Duration::from_secs(300), "nothing is waited for that is ripe");
-    assert!(items(&service, ItemKind::Job).iter().all(|item| matches!(item.file, FileState::Have(_))));
+    assert!(items(&service, ItemKind::Job).iter().all(|item| matches!(item.file, FileState::Stored(_))));
 }
 
 #[tokio::test(start_paused = true)]

@@ -105,7 +105,7 @@ fn folder_that_is_no_mirror_is_left_unchanged() {
 
 #[test]
 fn other_format_is_an_error_before_any_change() {
-    for (format, advice) in [(3, "upgrade headland"), (1, "move it and the files")] {
+    for (format, advice) in [(4, "upgrade headland"), (2, "move it and the files")] {
         let home = place();
         drop(open(home.path()));
         let connection = rusqlite::Connection::open(home.path().join("journal.sqlite")).unwrap();
@@ -185,7 +185,7 @@ fn leftovers_of_every_kind_are_stored_or_removed() {
     let (folder, journal) = open(root);
     assert_eq!(recover(&folder, &journal, at(10)).unwrap(), 1);
     let item = journal.read(|look| look.item(JOB, "9")).unwrap().unwrap();
-    let FileState::Have(archive) = item.file else { panic!("{item:?}") };
+    let FileState::Stored(archive) = item.file else { panic!("{item:?}") };
     assert_eq!(archive.file_name, "adopted.zip");
     assert_eq!(fs::read(folder.store().path_of(&archive.sha256).unwrap()).unwrap(), content("adopted"));
     assert_eq!(headland::mirror::collect_garbage(&folder, &journal).unwrap(), 1, "the download of an unknown record");
@@ -241,14 +241,14 @@ fn damaged_journal_is_an_error_with_a_repair_that_fetches_nothing_again() {
     assert_eq!(folder.store().verify(&journal.read(ReadTxn::archives).unwrap(), &Cancel::default()).unwrap(), []);
     let page = [job(1, 1), job(2, 0), job(3, 0)];
     journal.write(|step| step.list_page(JOB, &page, None, at(0))).unwrap();
-    let have = journal.read(|look| look.in_state("have", 10)).unwrap();
+    let have = journal.read(|look| look.in_state("stored", 10)).unwrap();
     assert_eq!(have.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(), ["3", "1"]);
     let (lines, whole) = (text.lines().count(), |line: &&str| serde_json::from_str::<serde_json::Value>(line).is_ok());
     pull(&folder, &journal, &job(4, 0), "one more");
     assert_eq!(fs::read_to_string(&taken).unwrap().lines().filter(whole).count(), lines + 1);
     // The file in quarantine is requested again: another version of headland may be able to read it.
-    assert_eq!(journal.read(|look| look.unasked(10)).unwrap().len(), 1);
-    assert_eq!(journal.read(ReadTxn::summary).unwrap().archives, 3);
+    assert_eq!(journal.read(|look| look.pending(10)).unwrap().len(), 1);
+    assert_eq!(journal.read(ReadTxn::count_archives).unwrap().0, 3);
 }
 
 #[test]
@@ -288,8 +288,8 @@ fn damaged_missing_and_unknown_archives_are_found_and_fetched_again() {
     troubles.sort_by_key(|trouble| format!("{trouble:?}"));
     assert_eq!(troubles, [Problem::Damaged, Problem::Extra, Problem::Missing]);
     assert!(found.iter().any(|finding| finding.to_string().contains("sync again")), "{found:?}");
-    assert_eq!(repair(&journal, &found, at(1)).unwrap(), 2);
-    let again: Vec<_> = journal.read(|look| look.unasked(10)).unwrap().into_iter().map(|item| item.id).collect();
+    assert_eq!(repair(&journal, &found).unwrap(), 2);
+    let again: Vec<_> = journal.read(|look| look.pending(10)).unwrap().into_iter().map(|item| item.id).collect();
     assert_eq!(again, ["2", "1"]);
     for (id, text) in [(1, "file 1"), (2, "file 2")] {
         pull(&folder, &journal, &job(id, 0), text);
@@ -391,6 +391,6 @@ fn archives_are_read_only_and_identical_ones_are_stored_once() {
     assert_eq!(one, two);
     let path = folder.store().path_of(&one.sha256).unwrap();
     assert!(fs::metadata(&path).unwrap().permissions().readonly());
-    assert_eq!(journal.read(ReadTxn::summary).unwrap().archives, 1);
+    assert_eq!(journal.read(ReadTxn::count_archives).unwrap().0, 1);
     assert_eq!(fs::read_dir(home.path().join("incoming")).unwrap().count(), 0);
 }

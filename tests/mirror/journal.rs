@@ -38,7 +38,7 @@ fn changed_record_starts_again_and_keeps_its_old_archive_until_the_new_one_is_st
     let changed = job(1, 1);
     assert_eq!(list(&journal, &[changed.clone(), job(2, 0)], None), (1, 1, 0));
     let now = item(&journal, "1");
-    assert_eq!((now.file, now.archive), (FileState::Unasked, Some(first.clone())));
+    assert_eq!((now.file, now.archive), (FileState::Pending, Some(first.clone())));
     assert_eq!(wanted(&journal), [("1".to_owned(), first.sha256.clone())]);
     // A reply about the previous version arrives too late.
     let late = FileState::NoCoverage { reason: "No coverage available.".to_owned() };
@@ -64,7 +64,7 @@ fn unreadable_archive_is_quarantined_and_the_previous_one_stays() {
     let first = pull(&folder, &journal, &job(1, 0), "first");
     publish(&folder, &journal);
     let second = pull(&folder, &journal, &job(1, 1), "second");
-    quarantine(&folder, &journal, &second.sha256, "its shp ends in record 7", at(3)).unwrap();
+    quarantine(&folder, &journal, &second.sha256, "its shp ends in record 7").unwrap();
     let now = item(&journal, "1");
     let reason = "its shp ends in record 7".to_owned();
     assert_eq!(now.file, FileState::Quarantined { sha256: second.sha256.clone(), reason });
@@ -74,9 +74,9 @@ fn unreadable_archive_is_quarantined_and_the_previous_one_stays() {
     assert_eq!(publish(&folder, &journal), 0);
     // It is not requested again before the record changes.
     assert_eq!(list(&journal, &[job(1, 1)], None), (0, 0, 1));
-    assert!(journal.read(|look| look.unasked(9)).unwrap().is_empty());
+    assert!(journal.read(|look| look.pending(9)).unwrap().is_empty());
     assert_eq!(list(&journal, &[job(1, 2)], None), (0, 1, 0));
-    assert_eq!(journal.read(|look| look.unasked(9)).unwrap().len(), 1);
+    assert_eq!(journal.read(|look| look.pending(9)).unwrap().len(), 1);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn file_received_during_a_publication_is_not_marked_as_published() {
     journal.write(|step| step.set_published(Published { generation: 1, revision })).unwrap();
     assert_eq!(collect_garbage(&folder, &journal).unwrap(), 0);
     assert!(journal.read(ReadTxn::revision).unwrap() > revision, "there is something to publish");
-    quarantine(&folder, &journal, &second.sha256, "it cannot be read", at(3)).unwrap();
+    quarantine(&folder, &journal, &second.sha256, "it cannot be read").unwrap();
     assert_eq!(wanted(&journal), [("1".to_owned(), first.sha256)]);
 }
 
@@ -110,9 +110,9 @@ fn rejected_file_is_not_requested_again_before_the_record_changes() {
         assert_eq!(item(&journal, id).file, *state);
     }
     assert_eq!(list(&journal, &[job(1, 0), job(2, 0)], None), (0, 0, 2));
-    assert!(journal.read(|look| look.unasked(9)).unwrap().is_empty());
+    assert!(journal.read(|look| look.pending(9)).unwrap().is_empty());
     assert_eq!(list(&journal, &[job(1, 1), job(2, 1)], None), (0, 2, 0));
-    assert_eq!(journal.read(|look| look.unasked(9)).unwrap().len(), 2);
+    assert_eq!(journal.read(|look| look.pending(9)).unwrap().len(), 2);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn next_conversion_is_ready_exactly_after_the_shortest_wait() {
     list(&journal, &[job(1, 0), job(2, 0), job(3, 0)], None);
     for (id, wait) in [("1", 90), ("2", 30)] {
         let stamp = item(&journal, id).stamp;
-        let state = FileState::Asked { ready_at: at(wait) + Duration::from_micros(1), times: 1 };
+        let state = FileState::Converting { ready_at: at(wait) + Duration::from_micros(1), requests: 1 };
         journal.write(|step| step.set_file(JOB, id, &stamp, &state, at(0))).unwrap();
         assert_eq!(item(&journal, id).file, state);
     }
@@ -136,7 +136,7 @@ fn relist_finds_removed_records_and_returned_ones_resume() {
     let archive = pull(&folder, &journal, &job(1, 0), "kept");
     list(&journal, &[job(2, 0)], None);
     let stamp = item(&journal, "2").stamp;
-    let asked = FileState::Asked { ready_at: at(60), times: 2 };
+    let asked = FileState::Converting { ready_at: at(60), requests: 2 };
     journal.write(|step| step.set_file(JOB, "2", &stamp, &asked, at(0))).unwrap();
 
     let relist = begin_relist(&journal);
@@ -158,7 +158,7 @@ fn relist_finds_removed_records_and_returned_ones_resume() {
     let relist = begin_relist(&journal);
     assert_eq!(list(&journal, &[job(1, 0), job(2, 0), job(3, 0)], Some(relist)), (0, 0, 3));
     assert_eq!(end(relist, 3), Removed::Gone(0));
-    assert_eq!((item(&journal, "1").file, item(&journal, "2").file), (FileState::Have(archive), asked));
+    assert_eq!((item(&journal, "1").file, item(&journal, "2").file), (FileState::Stored(archive), asked));
     assert_eq!(wanted(&journal).len(), 1);
 }
 
@@ -172,14 +172,14 @@ fn highest_numeric_id_wins_among_grain_cart_files_of_one_name() {
     let have = |id: &str| {
         let stamp = cart_of(id).stamp;
         let archive = Archive { sha256: format!("{id:0>64}"), file_name: format!("{id}.grc"), bytes: 3 };
-        journal.write(|step| step.set_file(ItemKind::Cart, id, &stamp, &FileState::Have(archive), at(0))).unwrap()
+        journal.write(|step| step.set_file(ItemKind::Cart, id, &stamp, &FileState::Stored(archive), at(0))).unwrap()
     };
     list(&[cart(9, "a.grc"), cart(3, "b.grc")], None);
     assert!(have("9"));
     list(&[cart(10, "a.grc"), cart(9, "a.grc"), cart(2, "a.grc")], None);
     let by = FileState::Superseded { newer_id: "10".to_owned() };
     assert_eq!((cart_of("9").file, cart_of("2").file), (by.clone(), by));
-    assert_eq!((cart_of("10").file, cart_of("3").file), (FileState::Unasked, FileState::Unasked));
+    assert_eq!((cart_of("10").file, cart_of("3").file), (FileState::Pending, FileState::Pending));
     assert_eq!(wanted(&journal).len(), 1, "the older upload stands until the newer is here");
     assert!(!have("9"), "what is superseded is not asked for");
     assert!(have("10"));
@@ -188,11 +188,11 @@ fn highest_numeric_id_wins_among_grain_cart_files_of_one_name() {
     let relist = begin_relist(&journal);
     list(&[cart(9, "a.grc"), cart(3, "b.grc")], Some(relist));
     journal.write(|step| step.finish_relist(ItemKind::Cart, relist, Some(2), at(1))).unwrap();
-    assert_eq!((cart_of("10").file, cart_of("9").file), (FileState::Gone, FileState::Unasked));
+    assert_eq!((cart_of("10").file, cart_of("9").file), (FileState::Gone, FileState::Pending));
     // Ids that are not numbers say nothing about age.
     let odd = |id: &str| Listed { id: id.to_owned(), ..cart(0, "c.grc") };
     list(&[odd("x-1"), odd("x-2")], None);
-    assert_eq!((cart_of("x-1").file, cart_of("x-2").file), (FileState::Unasked, FileState::Unasked));
+    assert_eq!((cart_of("x-1").file, cart_of("x-2").file), (FileState::Pending, FileState::Pending));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn lost_archive_marks_the_version_or_upload_that_replaces_it() {
     let lose = |sha256: &str| {
         let path = format!("{sha256}.zip").into();
         let finding = Finding { problem: Problem::Missing, path, detail: String::new() };
-        repair(&journal, &[finding], at(1)).unwrap();
+        repair(&journal, &[finding]).unwrap();
     };
     let first = pull(&folder, &journal, &job(1, 0), "first");
     list(&journal, &[job(1, 1), job(2, 0)], None);
@@ -219,7 +219,7 @@ fn lost_archive_marks_the_version_or_upload_that_replaces_it() {
     let cart_of = |id: &str| journal.read(|look| look.item(ItemKind::Cart, id)).unwrap().unwrap();
     let archive = Archive { sha256: format!("{:0>64}", 9), file_name: "9.grc".to_owned(), bytes: 3 };
     list_cart(9);
-    let (have, stamp) = (FileState::Have(archive.clone()), cart_of("9").stamp);
+    let (have, stamp) = (FileState::Stored(archive.clone()), cart_of("9").stamp);
     journal.write(|step| step.set_file(ItemKind::Cart, "9", &stamp, &have, at(0))).unwrap();
     list_cart(10);
     assert!(!cart_of("10").is_lost);
@@ -254,9 +254,7 @@ fn locations_are_appended_without_repeats() {
 fn records_keep_their_details_until_a_complete_list_omits_them() {
     let home = place();
     let (_folder, journal) = open(home.path());
-    let put = |id: &str, json: &str, seen| {
-        journal.write(|step| step.put_record("field_hubs", id, json, seen, at(0))).unwrap()
-    };
+    let put = |id: &str, json: &str, seen| journal.write(|step| step.put_record("field_hubs", id, json, seen)).unwrap();
     assert!(put("1", "{}", 1) && put("2", "{}", 1));
     journal.write(|step| step.set_record_detail("field_hubs", "1", r#"{"Make":"x"}"#, at(1))).unwrap();
     assert_eq!(journal.read(|look| look.records_without_detail("field_hubs", 9)).unwrap(), ["2"]);
@@ -305,9 +303,9 @@ fn cursors_calls_and_numbers_are_kept() {
     let calls = journal.read(ReadTxn::calls).unwrap();
     let counts: Vec<_> = calls.iter().map(|calls| (calls.purpose.as_str(), calls.this_run, calls.ever)).collect();
     assert_eq!(counts, [("files", 0, 2), ("lists", 1, 3)]);
-    let summary = journal.read(ReadTxn::summary).unwrap();
-    assert_eq!((stored_jobs(&summary.states), summary.details_due(), summary.archives), (1, 1, 1));
-    assert_eq!(summary.bytes, content("a file").len() as u64);
+    let counts = |look: &ReadTxn| Ok((look.count_items()?, look.count_details_due()?, look.count_archives()?));
+    let (states, details_due, archives) = journal.read(counts).unwrap();
+    assert_eq!((stored_jobs(&states), details_due, archives), (1, 1, (1, content("a file").len() as u64)));
 }
 
 #[test]
@@ -322,7 +320,7 @@ fn journal_is_readable_with_sqlite_tools() {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
         })
         .unwrap();
-    let words = ["job", "Süd 1.jdp", "have", "2026-11-18T11:06:41.000000Z", "a file.zip"].map(str::to_owned);
+    let words = ["job", "Süd 1.jdp", "stored", "2026-11-18T11:06:41.000000Z", "a file.zip"].map(str::to_owned);
     assert_eq!(<[String; 5]>::from(row), words);
     let mode: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");

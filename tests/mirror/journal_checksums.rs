@@ -1,4 +1,4 @@
-//! Tests flipped bits in the journal: the record is named, never published, and read again by the next sync.
+//! Tests damaged rows of the journal: the journal is named, nothing is published, and a new one costs no archive.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,35 +13,37 @@ use crate::pull_cost::{sync, unlimited};
 use crate::service::{Service, is_file};
 use crate::support::state;
 
-/// A column of a table, the condition of its rows, and the message that names such a record.
-type Place = (&'static str, &'static str, &'static str, &'static str);
+/// A table, its column with a text of the service, and the condition of its rows.
+type Column = (&'static str, &'static str, &'static str);
 
-const RECORDS: [Place; 5] = [
-    ("item", "detail", "kind = 'job'", "the detail of job "),
-    ("item", "listed", "kind = 'job'", "the listing of job "),
-    ("item", "name", "kind = 'job'", "the listing of job "),
-    ("record", "listed", "kind = 'prescription_maps'", "of prescription_maps"),
-    ("record", "detail", "kind = 'field_computers' AND detail <> 'null'", "of field_computers"),
+const RECORDS: [Column; 8] = [
+    ("item", "detail", "kind = 'job'"),
+    ("item", "listed", "kind = 'job'"),
+    ("item", "name", "kind = 'job'"),
+    ("item", "created", "kind = 'job'"),
+    ("item", "updated", "kind = 'job'"),
+    ("item", "sha256", "kind = 'job'"),
+    ("record", "listed", "kind = 'prescription_maps'"),
+    ("record", "detail", "kind = 'field_computers' AND detail <> 'null'"),
 ];
 
-const LOCATIONS: [Place; 2] = [
-    ("location", "json", "TRUE", "the location "),
-    ("location", "time", "device_kind = 'Field Computer'", "the location "),
-];
+const LOCATIONS: [Column; 2] = [("location", "json", "TRUE"), ("location", "time", "device_kind = 'Field Computer'")];
 
 fn journal(path: &Path) -> Connection {
     Connection::open(path.join("journal.sqlite")).unwrap()
 }
 
 /// The values of a column.
-fn values(path: &Path, (table, column, of, _): Place) -> BTreeSet<String> {
+fn values(path: &Path, (table, column, of): Column) -> BTreeSet<String> {
     let query = format!("SELECT {column} FROM {table} WHERE {of} AND {column} IS NOT NULL");
     journal(path).prepare(&query).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
 /// Flips the lowest bit of the last digit of one value, and returns it before and after. The service returns locations
 /// of two days, so the newest is used.
-fn flip(path: &Path, (table, column, of, _): Place) -> [String; 2] {
+///
+/// Indexes are hidden meanwhile, so that they do not follow the change, as after a flipped bit on the disk.
+fn flip(path: &Path, (table, column, of): Column) -> [String; 2] {
     let journal = journal(path);
     let query = format!("SELECT {column} FROM {table} WHERE {of} AND {column} IS NOT NULL ORDER BY 1 DESC LIMIT 1");
     let before: String = journal.query_row(&query, [], |row| row.get(0)).unwrap();
@@ -49,14 +51,23 @@ fn flip(path: &Path, (table, column, of, _): Place) -> [String; 2] {
     let digit = bytes.iter().rposition(u8::is_ascii_digit).unwrap();
     bytes[digit] ^= 1;
     let after = String::from_utf8(bytes).unwrap();
+    let hide = "PRAGMA writable_schema = ON;
+        CREATE TEMP TABLE hidden AS SELECT * FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL;
+        DELETE FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL;
+        PRAGMA writable_schema = RESET;";
+    let show = "PRAGMA writable_schema = ON;
+        INSERT INTO sqlite_schema SELECT * FROM hidden;
+        PRAGMA writable_schema = RESET;";
+    journal.execute_batch(hide).unwrap();
     let update = format!("UPDATE {table} SET {column} = ?1 WHERE {of} AND {column} = ?2");
     assert_eq!(journal.execute(&update, [&after, &before]).unwrap(), 1);
+    journal.execute_batch(show).unwrap();
     [before, after]
 }
 
 /// Whether the value is restored.
-fn is_repaired(path: &Path, place: Place, [before, after]: &[String; 2]) -> bool {
-    let now: Vec<String> = values(path, place).iter().map(|value| without_report_time(value)).collect();
+fn is_restored(path: &Path, column: Column, [before, after]: &[String; 2]) -> bool {
+    let now: Vec<String> = values(path, column).iter().map(|value| without_report_time(value)).collect();
     now.contains(&without_report_time(before)) && !now.contains(&without_report_time(after))
 }
 
@@ -79,56 +90,55 @@ async fn synced(locations: bool) -> (Service, Mirror) {
     (service, mirror)
 }
 
-/// `verify` names the record, and the next sync reads it again without fetching an archive.
-async fn is_named_by_verify(service: &Service, mirror: &Mirror, place: Place) {
-    let flipped = flip(&service.path(), place);
-    let found = verify(mirror);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains(place.3) && found[0].contains("sync again to restore it"), "{found:?}");
+/// `verify` and a publication of another change name the journal and the next step, and the published state stays.
+/// Without the journal, the next sync reads the lists again, and fetches no archive.
+async fn is_found_and_never_published(service: &Service, mirror: &Mirror, column: Column) {
+    let path = service.path();
+    let flipped = flip(&path, column);
+    let is_named = |error: &headland::error::Error| {
+        let text = error.to_string();
+        assert_eq!(error.kind(), Kind::File, "{column:?}: {text}");
+        assert!(text.contains("journal.sqlite`") && text.contains("the journal is damaged"), "{column:?}: {text}");
+        assert!(text.contains("away and sync again"), "{column:?}: {text}");
+    };
+    is_named(&mirror.verify(false, &Cancel::default()).unwrap_err());
+    let state_before = state(&path);
+    // The effect of a change of any other record.
+    journal(&path).execute("UPDATE revision SET number = number + 1", []).unwrap();
+    match mirror.sync(&Progress::default()).await {
+        Err(error) => {
+            is_named(&error);
+            assert_eq!(state(&path), state_before, "{column:?}");
+        }
+        // The list of jobs, which each sync reads, has replaced the listing.
+        Ok(_) => assert!(column.1 == "listed" && is_restored(&path, column, &flipped), "{column:?}"),
+    }
+    for name in ["journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm"] {
+        let _ = fs::remove_file(path.join(name));
+    }
     let before = service.count();
     sync(mirror).await;
     let files = service.since(before).iter().filter(|request| is_file(request)).count();
-    assert_eq!(files, 0, "{place:?}: archives that are here are not fetched again");
-    assert!(is_repaired(&service.path(), place, &flipped), "{place:?}: {flipped:?}");
+    assert_eq!(files, 0, "{column:?}: archives that are here are not fetched again");
+    assert!(is_restored(&path, column, &flipped), "{column:?}: {flipped:?}");
     assert!(mirror.status().unwrap().is_published);
-}
-
-/// A publication of another change names the record in its error, and the published state stays until the next sync.
-async fn is_never_published(service: &Service, mirror: &Mirror, place: Place) {
-    let path = service.path();
-    let state_before = state(&path);
-    let flipped = flip(&path, place);
-    // The effect of a change of any other record.
-    journal(&path).execute("UPDATE revision SET number = number + 1", []).unwrap();
-    let error = mirror.sync(&Progress::default()).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::File);
-    let text = error.to_string();
-    assert!(text.contains("cannot publish") && text.contains("sync again"), "{text}");
-    assert!(text.contains(place.3), "{text}");
-    assert_eq!(state(&path), state_before);
-    sync(mirror).await;
-    assert!(is_repaired(&path, place, &flipped), "{place:?}: {flipped:?}");
+    assert_eq!(verify(mirror), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn flipped_bit_of_a_record_is_named_and_read_again() {
+async fn flipped_bit_of_a_record_is_found_and_never_published() {
     let (service, mirror) = synced(false).await;
-    for place in RECORDS {
-        is_named_by_verify(&service, &mirror, place).await;
-        // Fields that every sync lists are correct again before anything is published.
-        if place.1 != "listed" {
-            is_never_published(&service, &mirror, place).await;
-        }
+    for column in RECORDS {
+        is_found_and_never_published(&service, &mirror, column).await;
     }
-    assert_eq!(verify(&mirror), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn flipped_bit_of_a_location_is_named_and_read_again() {
+async fn flipped_bit_of_a_location_is_found_and_never_published() {
     let (service, mirror) = synced(true).await;
-    is_named_by_verify(&service, &mirror, LOCATIONS[0]).await;
-    is_never_published(&service, &mirror, LOCATIONS[1]).await;
-    assert_eq!(verify(&mirror), [""; 0]);
+    for column in LOCATIONS {
+        is_found_and_never_published(&service, &mirror, column).await;
+    }
 }
 
 /// A damaged line of the ledger is named and written again from the journal. Without the journal, no archive is

@@ -110,10 +110,7 @@ async fn failed_sync_leaves_the_publication_and_the_next_one_resumes() {
     assert_eq!(error.kind(), Kind::Authentication, "{error}");
     let events = progress.take_events();
     assert_eq!(published(&events), []);
-    assert!(
-        is_reported(&events, "nothing is published until the missing archives and records were requested again"),
-        "{events:?}"
-    );
+    assert!(is_reported(&events, "nothing is published until the missing archives were requested again"), "{events:?}");
     assert_resumes(&service, &mirror, all).await;
 }
 

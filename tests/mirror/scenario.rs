@@ -37,7 +37,7 @@ pub(crate) fn run_scenario(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> R
         // In the second stage the first job has changed.
         let page: Vec<Listed> = (1..=jobs).map(|id| job(id, if id == 1 { stage } else { 0 })).collect();
         journal.write(|step| step.list_page(JOB, &page, None, at(stage)))?;
-        while let Some(item) = journal.read(|look| look.unasked(1))?.pop() {
+        while let Some(item) = journal.read(|look| look.pending(1))?.pop() {
             let incoming = folder.incoming(&item.stamp)?.join(format!("job {}.zip", item.id));
             seen.fetched.borrow_mut().push(item.stamp.clone());
             println!("fetching {}", item.stamp);
@@ -65,7 +65,7 @@ pub(crate) fn run_scenario(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> R
         if stage == 1
             && let Some(bad) = journal.read(|look| look.item(JOB, "2"))?.and_then(|item| item.archive)
         {
-            quarantine(&folder, &journal, &bad.sha256, "its shp ends in a record", at(stage))?;
+            quarantine(&folder, &journal, &bad.sha256, "its shp ends in a record")?;
         }
         publish(&folder, &journal)?;
         journal.write(|step| step.set_meta("stage", &stage.to_string()))?;
@@ -114,7 +114,8 @@ pub(crate) fn snapshot(path: &Path) -> BTreeMap<String, String> {
     for calls in calls {
         snapshot.insert(format!("calls for {}", calls.purpose), calls.ever.to_string());
     }
-    let (summary, spots) = journal.read(|look| Ok((look.summary()?, look.locations(0, 100)?))).unwrap();
+    let counts = |look: &ReadTxn| Ok((look.count_items()?, look.count_archives()?, look.next_ready_at()?));
+    let (summary, spots) = journal.read(|look| Ok((counts(look)?, look.locations(0, 100)?))).unwrap();
     snapshot.insert("summary".to_owned(), format!("{summary:?}"));
     snapshot.insert("locations".to_owned(), format!("{spots:?}"));
     for name in ["archives", "quarantine", "incoming", "dataset", "catalog"] {

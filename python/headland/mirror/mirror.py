@@ -222,7 +222,7 @@ class Mirror(PublishedDataset):
         Raises:
             ConfigurationError: There is no mirror in the folder.
 
-        >>> mirror.status().jobs["have"]
+        >>> mirror.status().jobs["stored"]
         """
         return Status.of(self._core.status(), self.folder, dt.datetime.now(dt.UTC))
 
@@ -234,13 +234,13 @@ class Mirror(PublishedDataset):
 
         Returns:
             The findings; ``ok`` if everything is intact. The next sync repairs the findings. A damaged file of the
-            dataset is removed immediately: until that sync, readers report it as missing. Damaged records of the
-            journal are marked to be read again, and the list of archives is rewritten immediately.
+            dataset is removed immediately: until that sync, readers report it as missing. The list of archives is
+            rewritten immediately.
 
         Raises:
             ConfigurationError: There is no mirror in the folder.
-            HeadlandError: The journal is damaged. The message lists the files to move away; the next sync recreates it,
-                without downloading the archives again.
+            HeadlandError: The journal or a record in it is damaged. The message lists the files to move away; the next
+                sync recreates it, without downloading the archives again.
 
         >>> assert mirror.verify().ok
         """

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from headland.mirror.summary import Stock
 
 STATES = {
-    "have": "here",
-    "unasked": "to come",
-    "asked": "converting",
+    "stored": "here",
+    "pending": "to come",
+    "converting": "converting",
     "no coverage": "no coverage",
     "failed": "failed",
     "quarantined": "quarantined",
@@ -51,7 +51,7 @@ class Status(JsonValues):
     read_at: dt.datetime
     """The time of this status."""
     jobs: dict[str, int]
-    """Number of jobs by the state of their files: ``have``, ``unasked``, ``asked``, ``no coverage``, ``failed``,
+    """Number of jobs by the state of their files: ``stored``, ``pending``, ``converting``, ``no coverage``, ``failed``,
     ``quarantined``, ``gone``.
     """
     types: dict[str, dict[str, int]]
@@ -64,7 +64,7 @@ class Status(JsonValues):
     """Bytes of these archives."""
     details_due: int
     """Number of job details still to read."""
-    next_ripe: dt.datetime | None
+    next_ready_at: dt.datetime | None
     """When the first pending conversion is ready."""
     listed_at: dt.datetime | None
     """When the list of jobs was last read."""
@@ -81,7 +81,7 @@ class Status(JsonValues):
     generation: int | None
     """The published generation."""
     is_published: bool
-    """Whether it includes all known records and all downloaded files; ``unasked`` files are not downloaded yet."""
+    """Whether it includes all known records and all downloaded files; ``pending`` files are not downloaded yet."""
     unavailable: list[Unavailable]
     """Unavailable files and details, at most twenty of a kind."""
     dataset: list[Stock]
@@ -181,7 +181,7 @@ def _overview(status: Status) -> list[tuple[str, str]]:
         published = f"cannot be read: {status.damage}"
     else:
         due = sum(
-            counts.get(state, 0) for counts in (status.jobs, status.grain_carts) for state in ("unasked", "asked")
+            counts.get(state, 0) for counts in (status.jobs, status.grain_carts) for state in ("pending", "converting")
         )
         known = f"all that was downloaded; {formatting.counted(due, 'file')} not" if due else "everything known"
         is_new = known if status.is_published else "older than the known records"
@@ -208,8 +208,8 @@ def _overview(status: Status) -> list[tuple[str, str]]:
         facts.append(("unfinished", f"a sync started {formatting.age(status.unfinished_since, now)}: sync again"))
     if status.details_due:
         facts.append(("details", f"{status.details_due:,} to come"))
-    if status.next_ripe is not None:
-        facts.append(("conversions", f"the first is ready at {formatting.clock(status.next_ripe)}"))
+    if status.next_ready_at is not None:
+        facts.append(("conversions", f"the first is ready at {formatting.clock(status.next_ready_at)}"))
     return facts
 
 

@@ -82,7 +82,7 @@ class Catalog:
             self.moistures = by_job(
                 rows("SELECT job_id, crop, market_moisture FROM {} WHERE market_moisture IS NOT NULL", "field_means")
             )
-            self.carts = len(rows("SELECT id FROM {} WHERE file = 'have'", "grain_carts"))
+            self.carts = len(rows("SELECT id FROM {} WHERE file = 'stored'", "grain_carts"))
             self.maps = rows("SELECT * FROM {} ORDER BY create_date, id", "prescription_maps")
             placed = "SELECT job_id, layer, any_value(field) AS field, any_value(year) AS year{} FROM {{}} GROUP BY ALL"
             self.layers: dict[tuple[str, str], Record] = {}

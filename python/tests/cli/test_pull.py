@@ -91,7 +91,7 @@ def profiles(service: hl.Sandbox, home: Path, **access_keys: str) -> dict[str, s
 
 
 def jobs_here(folder: Path) -> int:
-    return hl.Mirror(folder).status().jobs.get("have", 0)
+    return hl.Mirror(folder).status().jobs.get("stored", 0)
 
 
 def test_script_gets_only_the_plan_and_the_summary(farm_service: hl.Sandbox, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_programs_get_json(farm_service: hl.Sandbox, tmp_path: Path) -> None:
         assert result.keys() == {"profile", "folder", *keys}
         assert result["folder"] == str(farm)
     status = json.loads(pull(farm_service, "--to", farm, "--status", "--json").stdout)["status"]
-    assert status["jobs"] == {"have": JOBS}
+    assert status["jobs"] == {"stored": JOBS}
     assert status["relisted_at"].endswith("Z")
     assert {each["job_type"] for each in status["dataset"]} >= {"Yield"}
     assert status["calls"]["files"]["ever"] >= JOBS

@@ -67,7 +67,7 @@ def test_a_pull_is_planned_watched_repeated_and_verified(static_account: hl.Sand
     assert outcome.generation == 1
     assert outcome.bytes > 0
     status = mirror.status()
-    assert status.jobs == {"have": JOBS}
+    assert status.jobs == {"stored": JOBS}
     assert status.is_published
     assert not status.relist_due
     assert status.relisted_at is not None
@@ -93,7 +93,7 @@ def test_the_dataset_has_the_rows_of_the_archives(farm: hl.Sandbox, tmp_path: Pa
     names = {job["name"] for job in client.job_data.list()}
     jobs = mirror.sql("SELECT name, file, archive FROM jobs").fetchall()
     assert {name for name, *_ in jobs} == names
-    assert all(file == "have" and archive for _, file, archive in jobs)
+    assert all(file == "stored" and archive for _, file, archive in jobs)
     products = mirror.sql("SELECT count(DISTINCT job_id) FROM products").fetchall()
     assert products == [(JOBS,)]
 
@@ -110,7 +110,7 @@ def test_changed_added_and_removed_records_are_reported(farm: hl.Sandbox, tmp_pa
     found = {job for (job,) in mirror.sql("SELECT DISTINCT job_id FROM dataset").fetchall()}
     assert added in found
     assert ids[1] not in found
-    assert mirror.status().jobs == {"have": JOBS, "gone": 1}
+    assert mirror.status().jobs == {"stored": JOBS, "gone": 1}
 
 
 def test_a_damaged_archive_is_found_and_fetched_again(farm: hl.Sandbox, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_ctrl_c_leaves_a_consistent_state(farm: hl.Sandbox, tmp_path: Path) -> N
             assert status.unfinished_since is not None
             interrupt = mirror_stop(interrupted, interrupt)
     assert interrupted > 0
-    assert mirror.status().jobs == {"have": JOBS}
+    assert mirror.status().jobs == {"stored": JOBS}
     assert mirror.verify(deep=True).ok
     files = [request for request in farm.requests if "format" in request.query]
     # A cart or a ready file once, a conversion twice, and each interruption may repeat the calls in flight.
@@ -183,7 +183,7 @@ def test_the_errors_are_those_that_users_catch(farm: hl.Sandbox, tmp_path: Path)
         hl.Mirror(tmp_path / "farm", other).sync()
     with pytest.raises(hl.ConfigurationError, match="without a client"):
         hl.Mirror(tmp_path / "farm").sync()
-    assert hl.Mirror(tmp_path / "farm").status().jobs == {"have": JOBS}
+    assert hl.Mirror(tmp_path / "farm").status().jobs == {"stored": JOBS}
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")
     with pytest.raises(hl.ConfigurationError, match="contains other files"):

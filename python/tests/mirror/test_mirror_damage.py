@@ -375,15 +375,24 @@ def test_flipped_bit_of_the_journal_is_named_and_never_published(tmp_path: Path)
         mirror = mirror_of(service, tmp_path / "farm")
         mirror.sync()
         (before,) = mirror.sql("SELECT name FROM jobs").fetchall()
-        journal = sqlite3.connect(mirror.folder / "journal.sqlite")
-        with contextlib.closing(journal), journal:
-            journal.execute("UPDATE item SET name = 'X' || substr(name, 2) WHERE kind = 'job'")
-            journal.execute("UPDATE revision SET number = number + 1")
-        with pytest.raises(
-            hl.HeadlandError, match=r"does not match what was written of the listing of job .* sync again"
-        ):
-            mirror.sync()
-        assert mirror.sql("SELECT name FROM jobs").fetchall() == [before]
+        with contextlib.closing(sqlite3.connect(mirror.folder / "journal.sqlite")) as journal:
+            # Without its index, the row changes as if by a flipped bit on the disk.
+            journal.executescript("""
+                PRAGMA writable_schema = ON;
+                CREATE TEMP TABLE hidden AS SELECT * FROM sqlite_schema WHERE name = 'item_crc32';
+                DELETE FROM sqlite_schema WHERE name = 'item_crc32';
+                PRAGMA writable_schema = RESET;
+                UPDATE item SET name = 'X' || substr(name, 2) WHERE kind = 'job';
+                UPDATE revision SET number = number + 1;
+                PRAGMA writable_schema = ON;
+                INSERT INTO sqlite_schema SELECT * FROM hidden;
+            """)
+        for read in (mirror.verify, mirror.sync):
+            with pytest.raises(hl.HeadlandError, match=r"journal.sqlite`: .*the journal is damaged, .* sync again"):
+                read()
+            assert mirror.sql("SELECT name FROM jobs").fetchall() == [before]
+        for path in mirror.folder.glob("journal.sqlite*"):
+            path.unlink()
         mirror.sync()
         assert mirror.sql("SELECT name FROM jobs").fetchall() == [before]
         assert mirror.verify().ok

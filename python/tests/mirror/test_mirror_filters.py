@@ -145,7 +145,7 @@ def test_sync_without_the_filter_fetches_the_rest_and_no_file_twice(account: hl.
     assert len(details) == len({*details}) == JOBS
     assert carts == FILES - JOBS
     mirror = hl.Mirror(farm)
-    assert mirror.status().jobs == {"have": JOBS}
+    assert mirror.status().jobs == {"stored": JOBS}
     assert mirror.verify(deep=True).ok
     whole = mirror_of(account, tmp_path / "whole")
     rows = whole.sync().rows
@@ -156,10 +156,10 @@ def test_status_counts_the_whole_account(account: hl.Sandbox, tmp_path: Path) ->
     mirror = mirror_of(account, tmp_path / "farm", job_type="Yield")
     mirror.sync()
     status = mirror.status()
-    assert status.jobs == {"have": 4, "unasked": JOBS - 4}
-    assert status.types["Yield"] == {"have": 4}
-    assert status.types["Planter"] == {"unasked": 4}
-    assert status.grain_carts["unasked"] == FILES - JOBS
+    assert status.jobs == {"stored": 4, "pending": JOBS - 4}
+    assert status.types["Yield"] == {"stored": 4}
+    assert status.types["Planter"] == {"pending": 4}
+    assert status.grain_carts["pending"] == FILES - JOBS
     assert status.details_due == JOBS - 4
     assert status.is_published
     assert status.unfinished_since is None
@@ -240,7 +240,7 @@ def test_changed_job_keeps_its_rows_while_a_filter_leaves_it_out(account: hl.San
     mirror_of(account, farm, relist="0s", until="2000-01-01", job_type="Planter").sync()
     assert requests.split() == ([], [], 0)
     assert changed in mirrored(hl.Mirror(farm))
-    assert hl.Mirror(farm).status().jobs == {"have": JOBS - 1, "unasked": 2}
+    assert hl.Mirror(farm).status().jobs == {"stored": JOBS - 1, "pending": 2}
     mirror_of(account, farm).sync()
     files, details, _ = requests.split()
     assert {*files} == {*details} == {changed, added}
@@ -288,11 +288,11 @@ def test_conversion_that_has_begun_is_collected_regardless_of_the_filter(tmp_pat
         with pytest.raises(KeyboardInterrupt):
             mirror_of(service, farm, job_type="Yield").sync(stop)
         before = hl.Mirror(farm).status().types["Yield"]
-        assert before["asked"]
-        begun = before["asked"] + before.get("have", 0)
+        assert before["converting"]
+        begun = before["converting"] + before.get("stored", 0)
         mirror_of(service, farm, job_type="GrainCart").sync()
         status = hl.Mirror(farm).status()
-        assert status.types["Yield"]["have"] == begun
+        assert status.types["Yield"]["stored"] == begun
         assert status.details_due == JOBS - begun, "the dataset has the details of its rows"
 
 
@@ -308,14 +308,14 @@ def test_killed_filtered_sync_is_resumed(tmp_path: Path) -> None:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.wait(30)
-        here = hl.Mirror(farm).status().jobs["have"]
+        here = hl.Mirror(farm).status().jobs["stored"]
         requests = Requests(service)
         assert subprocess.run(words, check=False, timeout=100).returncode == 0
         files, *_ = requests.split()
         assert {*files} <= ids_of(service, "Yield", "Planter")
         assert len({*files}) <= 8 - here
         assert mirrored(hl.Mirror(farm)) == ids_of(service, "Yield", "Planter")
-        assert hl.Mirror(farm).status().jobs == {"have": 8, "unasked": JOBS - 8}
+        assert hl.Mirror(farm).status().jobs == {"stored": 8, "pending": JOBS - 8}
 
 
 def test_command_line_has_the_filters(
@@ -363,7 +363,7 @@ def test_refused_files_are_asked_for_again_with_the_next_full_list(account: hl.S
     assert mirror.sync().failed == 2, "no list of all jobs was due"
     assert mirror_of(account, tmp_path / "farm", job_type="Yield", relist="0s").sync().failed == 0
     status = mirror.status()
-    assert status.jobs["have"] == len(ids_of(account, "Yield"))
+    assert status.jobs["stored"] == len(ids_of(account, "Yield"))
     assert not status.unavailable
 
 

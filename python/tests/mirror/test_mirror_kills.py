@@ -52,7 +52,7 @@ def settled(folder: Path) -> set[str]:
     if not (folder / "journal.sqlite").exists():
         return set()
     try:
-        return {known for (known,) in rows(folder, "SELECT id FROM item WHERE state NOT IN ('unasked', 'asked')")}
+        return {known for (known,) in rows(folder, "SELECT id FROM item WHERE state NOT IN ('pending', 'converting')")}
     except sqlite3.OperationalError:
         # It was killed before the first transaction.
         return set()

@@ -82,7 +82,7 @@ def test_exception_of_a_callable_ends_the_sync_and_the_next_one_resumes(tmp_path
         assert mirror.status().unfinished_since is not None
         assert "unfinished" in str(mirror.status())
         mirror.sync(False)
-        assert mirror.status().jobs == {"have": JOBS}
+        assert mirror.status().jobs == {"stored": JOBS}
         assert len(service.requests) > before
         details = [each.path for each in service.requests if each.path.startswith("/jobdata/") and not each.query]
         assert len({*details}) == JOBS
@@ -249,7 +249,7 @@ def test_log_contains_unavailable_files_and_no_secret(
     assert " has ended after " in messages[-1][1]
     assert not any(secret in caplog.text for secret in names_and_secrets(service))
     status = mirror.status()
-    assert status.jobs == {"have": JOBS - 2, "no coverage": 1, "failed": 1}
+    assert status.jobs == {"stored": JOBS - 2, "no coverage": 1, "failed": 1}
     assert [each.state for each in status.unavailable] == ["failed"]
 
 
@@ -304,7 +304,7 @@ def test_a_status_is_shown_as_text_and_as_tables_without_anything_that_runs(
     assert not re.search(r"<script|<img|<link|https?:|javascript|\bon\w+=", page, re.IGNORECASE)
     known = status.to_dict()
     assert json.loads(json.dumps(known)) == known
-    assert known["types"]["Yield"].keys() <= {"have", "failed"}
+    assert known["types"]["Yield"].keys() <= {"stored", "failed"}
     assert sum(sum(counts.values()) for counts in known["types"].values()) == JOBS
 
 
@@ -333,7 +333,7 @@ def test_plan_without_a_sync_is_not_unfinished_work(service: hl.Sandbox, mirror:
 def test_foreign_names_are_escaped_in_html(mirror: hl.Mirror) -> None:
     mirror.plan()
     status = mirror.status()
-    status.types["<script>alert(1)</script>"] = {"have": 1}
+    status.types["<script>alert(1)</script>"] = {"stored": 1}
     status.unavailable.append(hl.mirror.Unavailable("job", "1", '"><img src=x>', "failed", "<b>"))
     page = status._repr_html_()
     assert "<script" not in page

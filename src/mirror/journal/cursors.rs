@@ -79,7 +79,7 @@ impl ReadTxn {
     /// The last full list of jobs.
     pub fn relist(&self) -> Result<Relist> {
         let number = self.get_meta("relist")?.and_then(|text| text.parse().ok()).unwrap_or(0);
-        let last = self.first("SELECT value FROM about WHERE name = 'relisted at'", [], |row| read_time(row, 0))?;
+        let last = self.first("SELECT value FROM meta WHERE name = 'relisted at'", [], |row| read_time(row, 0))?;
         Ok(Relist { last_full_at: last.flatten(), number })
     }
 
@@ -155,7 +155,8 @@ impl WriteTxn<'_> {
     /// Rejected archives are quarantined before, so that their items fall back to the earlier ones.
     pub fn set_published(&self, published: Published) -> Result<()> {
         self.set_meta("published", &format!("{} at revision {}", published.generation, published.revision))?;
-        let statement = "UPDATE item SET earlier = NULL WHERE earlier IS NOT NULL AND archive_revision <= ?1";
+        let statement =
+            "UPDATE item SET earlier_sha256 = NULL WHERE earlier_sha256 IS NOT NULL AND archive_revision <= ?1";
         self.execute(statement, [to_i64(published.revision)]).map(drop)
     }
 }

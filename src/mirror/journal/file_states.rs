@@ -4,13 +4,14 @@ use chrono::{DateTime, Utc};
 use rusqlite::params;
 
 use super::items::{Archive, FileState, ItemKind, LOST_ARCHIVE};
+use super::remaining_work::UNUSED;
 use super::sql_values::{format_time, read_count, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
 use crate::archive_log::LogEntry;
 use headland_base::error::Result;
 
 /// Clears the archives of an item.
-const NO_ARCHIVE: &str = "sha256 = NULL, earlier = NULL, archive_of = NULL";
+const NO_ARCHIVE: &str = "sha256 = NULL, earlier_sha256 = NULL, archive_stamp = NULL";
 
 /// Meta key: archives were lost and not requested since.
 const LOST: &str = "lost";
@@ -19,7 +20,7 @@ const LOST: &str = "lost";
 const NO_DETAIL: &str = "no detail of job ";
 
 /// Falls back to the archive of the earlier version, if any.
-const FALL_BACK: &str = "sha256 = earlier, earlier = NULL, archive_of = NULL";
+const FALL_BACK: &str = "sha256 = earlier_sha256, earlier_sha256 = NULL, archive_stamp = NULL";
 
 impl ReadTxn {
     /// Whether archives were lost and not requested since.
@@ -31,8 +32,8 @@ impl ReadTxn {
     pub(crate) fn logged_archives(&self) -> Result<Vec<LogEntry>> {
         let account = self.get_meta("account")?.unwrap_or_default();
         self.rows(
-            "SELECT kind, id, archive_of, i.sha256, a.bytes, coalesce(file_name, ''), a.taken_at \
-             FROM item i JOIN archive a ON a.sha256 = i.sha256 WHERE archive_of IS NOT NULL \
+            "SELECT kind, id, archive_stamp, i.sha256, a.bytes, coalesce(file_name, ''), a.stored_at \
+             FROM item i JOIN archive a ON a.sha256 = i.sha256 WHERE archive_stamp IS NOT NULL \
              UNION ALL SELECT '', '', stamp, sha256, bytes, file_name, '' FROM known_archive",
             [],
             |row| {
@@ -53,9 +54,9 @@ impl ReadTxn {
     /// Jobs without a detail: id, name and the reason given by the service.
     pub(crate) fn without_detail(&self, limit: usize) -> Result<Vec<(String, String, String)>> {
         self.rows(
-            "SELECT i.id, i.name, about.value FROM about JOIN item i \
-             ON i.kind = 'job' AND i.id = substr(about.name, length(?1) + 1) \
-             WHERE about.name >= ?1 AND about.name < ?1 || char(0x10ffff) AND i.state <> 'gone' \
+            "SELECT i.id, i.name, meta.value FROM meta JOIN item i \
+             ON i.kind = 'job' AND i.id = substr(meta.name, length(?1) + 1) \
+             WHERE meta.name >= ?1 AND meta.name < ?1 || char(0x10ffff) AND i.state <> 'gone' \
              ORDER BY i.created DESC LIMIT ?2",
             params![NO_DETAIL, to_i64(limit as u64)],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
@@ -86,56 +87,51 @@ impl WriteTxn<'_> {
         state: &FileState,
         now: DateTime<Utc>,
     ) -> Result<bool> {
-        if *state == FileState::Gone {
-            return self.set_gone(kind, id, stamp, now);
-        }
-        let (mut ready_at, mut times, mut reason, mut status, mut other) = (None, None, None, None, None);
+        let query = "SELECT state FROM item WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'superseded'";
+        let before: Option<String> = self.first(query, params![kind, id, stamp], |row| row.get(0))?;
+        let Some(before) = before else { return Ok(false) };
+        let (mut ready_at, mut requests, mut reason, mut status) = (None, None, None, None);
+        let (mut quarantined, mut newer) = (None, None);
         match state {
-            FileState::Unasked | FileState::Have(_) | FileState::Gone => {}
-            FileState::Asked { ready_at: time, times: count } => {
-                (ready_at, times) = (Some(format_time(*time)), Some(*count));
+            FileState::Pending | FileState::Stored(_) | FileState::Gone => {}
+            FileState::Converting { ready_at: time, requests: count } => {
+                (ready_at, requests) = (Some(format_time(*time)), Some(*count));
             }
             FileState::NoCoverage { reason: text } => reason = Some(text),
             FileState::Failed { reason: text, status: code } => (reason, status) = (Some(text), code.as_ref()),
-            FileState::Quarantined { sha256, reason: text } => (other, reason) = (Some(sha256), Some(text)),
-            FileState::Superseded { newer_id } => other = Some(newer_id),
+            FileState::Quarantined { sha256, reason: text } => (quarantined, reason) = (Some(sha256), Some(text)),
+            FileState::Superseded { newer_id } => newer = Some(newer_id),
         }
-        let updated = self.execute(
-            "UPDATE item SET before_gone = CASE WHEN state = 'gone' THEN ?4 END, \
-             state = CASE WHEN state = 'gone' THEN 'gone' ELSE ?4 END, since = ?5, \
-             ripe_at = ?6, times = coalesce(?7, times), status = ?9, other = ?10, \
-             reason = CASE WHEN ?4 = 'asked' AND state IN ('unasked', 'asked') THEN reason ELSE ?8 END \
-             WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'superseded'",
-            params![kind, id, stamp, state.as_str(), format_time(now), ready_at, times, reason, status, other],
+        let new = state.as_str();
+        self.execute(
+            "UPDATE item SET state_before_gone = CASE WHEN state = 'gone' THEN ?3 END, \
+             state = CASE WHEN state = 'gone' THEN 'gone' ELSE ?3 END, ready_at = ?4, \
+             requests = coalesce(?5, requests), status = ?6, quarantined_sha256 = ?7, newer_id = ?8, \
+             reason = CASE WHEN ?3 = 'converting' AND state IN ('pending', 'converting') THEN reason ELSE ?9 END \
+             WHERE kind = ?1 AND id = ?2",
+            params![kind, id, new, ready_at, requests, status, quarantined, newer, reason],
         )?;
-        if updated == 0 {
-            return Ok(false);
+        // A publication shows a conversion like a file that was not requested yet.
+        if before != new && !["gone", "converting"].contains(&&*before) && new != "converting" {
+            self.revise()?;
         }
         match state {
-            FileState::Have(archive) => self.set_archive(kind, id, archive, now)?,
+            FileState::Stored(archive) => self.set_archive(kind, id, archive, now)?,
             FileState::NoCoverage { .. } => self.clear_archive(kind, id)?,
             _ => {}
         }
         Ok(true)
     }
 
-    fn set_gone(&self, kind: ItemKind, id: &str, stamp: &str, now: DateTime<Utc>) -> Result<bool> {
-        let updated = self.execute(
-            "UPDATE item SET before_gone = state, state = 'gone', since = ?4 \
-             WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'gone'",
-            params![kind, id, stamp, format_time(now)],
-        )?;
-        Ok(updated > 0)
-    }
-
     /// Stores the detail of an item, unless the item has changed since the request.
     pub fn set_detail(&self, kind: ItemKind, id: &str, stamp: &str, detail: &str) -> Result<bool> {
-        let kept = self.execute(
-            "UPDATE item SET detail = ?4, detail_of = stamp, detail_crc32 = checksum(?1, ?2, ?4) \
-             WHERE kind = ?1 AND id = ?2 AND stamp = ?3",
-            params![kind, id, stamp, detail],
-        )?;
-        Ok(kept > 0)
+        let statement = "UPDATE item SET detail_stamp = stamp WHERE kind = ?1 AND id = ?2 AND stamp = ?3";
+        let is_current = self.execute(statement, params![kind, id, stamp])? > 0;
+        if is_current {
+            let statement = "UPDATE item SET detail = ?3 WHERE kind = ?1 AND id = ?2 AND detail IS NOT ?3";
+            self.execute_and_revise(statement, params![kind, id, detail])?;
+        }
+        Ok(is_current)
     }
 
     /// Stores why the service gives no detail of a job; `None` deletes the reason.
@@ -143,22 +139,22 @@ impl WriteTxn<'_> {
         let name = format!("{NO_DETAIL}{id}");
         match reason {
             Some(reason) => self.set_meta(&name, reason),
-            None => self.execute("DELETE FROM about WHERE name = ?1", [name]).map(drop),
+            None => self.execute("DELETE FROM meta WHERE name = ?1", [name]).map(drop),
         }
     }
 
     /// Asks once more for the details that the service refused.
     pub(crate) fn ask_refused_details(&self) -> Result<()> {
-        let refused = "UPDATE item SET detail_of = NULL WHERE kind = 'job' AND detail_of IS NOT NULL \
-             AND ?1 || id IN (SELECT name FROM about)";
+        let refused = "UPDATE item SET detail_stamp = NULL WHERE kind = 'job' AND detail_stamp IS NOT NULL \
+             AND ?1 || id IN (SELECT name FROM meta)";
         self.execute(refused, [NO_DETAIL]).map(drop)
     }
 
     /// Records that an archive is stored, whether or not an item refers to it.
     pub(crate) fn add_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> Result<()> {
         self.execute(
-            "INSERT INTO archive (sha256, bytes, taken_at, place) VALUES (?1, ?2, ?3, 'archives') \
-             ON CONFLICT DO UPDATE SET bytes = excluded.bytes, taken_at = excluded.taken_at, place = 'archives'",
+            "INSERT INTO archive (sha256, bytes, stored_at, folder) VALUES (?1, ?2, ?3, 'archives') \
+             ON CONFLICT DO UPDATE SET bytes = excluded.bytes, stored_at = excluded.stored_at, folder = 'archives'",
             params![sha256, to_i64(bytes), format_time(now)],
         )
         .map(drop)
@@ -168,11 +164,12 @@ impl WriteTxn<'_> {
     /// is unreadable.
     fn set_archive(&self, kind: ItemKind, id: &str, archive: &Archive, now: DateTime<Utc>) -> Result<()> {
         self.add_archive(&archive.sha256, archive.bytes, now)?;
+        self.revise()?;
         self.execute(
-            "UPDATE item SET earlier = CASE WHEN sha256 IS NOT ?3 AND archive_of IS NOT stamp \
-             THEN coalesce(sha256, earlier) ELSE earlier END, \
-             sha256 = ?3, file_name = ?4, archive_of = stamp, \
-             archive_revision = (SELECT number + 1 FROM revision) WHERE kind = ?1 AND id = ?2",
+            "UPDATE item SET earlier_sha256 = CASE WHEN sha256 IS NOT ?3 AND archive_stamp IS NOT stamp \
+             THEN coalesce(sha256, earlier_sha256) ELSE earlier_sha256 END, \
+             sha256 = ?3, file_name = ?4, archive_stamp = stamp, \
+             archive_revision = (SELECT number FROM revision) WHERE kind = ?1 AND id = ?2",
             params![kind, id, archive.sha256, archive.file_name],
         )?;
         self.clear_superseded(kind, id)
@@ -180,8 +177,8 @@ impl WriteTxn<'_> {
 
     /// Clears the archives of an item, including that of an earlier version.
     fn clear_archive(&self, kind: ItemKind, id: &str) -> Result<()> {
-        let statement = format!("UPDATE item SET {NO_ARCHIVE} WHERE kind = ?1 AND id = ?2");
-        self.execute(&statement, params![kind, id])?;
+        let statement = format!("UPDATE item SET {NO_ARCHIVE} WHERE kind = ?1 AND id = ?2 AND sha256 IS NOT NULL");
+        self.execute_and_revise(&statement, params![kind, id])?;
         self.clear_superseded(kind, id)
     }
 
@@ -191,48 +188,50 @@ impl WriteTxn<'_> {
             return Ok(());
         }
         let statement = format!(
-            "UPDATE item SET {NO_ARCHIVE} WHERE kind = 'cart' AND state = 'superseded' AND other = ?1 \
-             AND name = (SELECT name FROM item WHERE kind = 'cart' AND id = ?1)"
+            "UPDATE item SET {NO_ARCHIVE} WHERE kind = 'cart' AND state = 'superseded' AND newer_id = ?1 \
+             AND sha256 IS NOT NULL AND name = (SELECT name FROM item WHERE kind = 'cart' AND id = ?1)"
         );
-        self.execute(&statement, [id]).map(drop)
+        self.execute_and_revise(&statement, [id]).map(drop)
     }
 
     /// Quarantines an unreadable archive. Its items store the reason and fall back to the archive of their earlier
     /// version.
-    pub(crate) fn quarantine(&self, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
+    pub(crate) fn quarantine(&self, sha256: &str, reason: &str) -> Result<()> {
         let statement = format!(
-            "UPDATE item SET reason = CASE WHEN archive_of IS stamp THEN ?2 ELSE reason END, \
-             other = CASE WHEN archive_of IS stamp THEN ?1 ELSE other END, since = ?3, \
-             state = CASE WHEN state = 'have' THEN 'quarantined' ELSE state END, \
-             before_gone = CASE WHEN before_gone = 'have' THEN 'quarantined' ELSE before_gone END, {FALL_BACK} \
+            "UPDATE item SET reason = CASE WHEN archive_stamp IS stamp THEN ?2 ELSE reason END, \
+             quarantined_sha256 = CASE WHEN archive_stamp IS stamp THEN ?1 ELSE quarantined_sha256 END, \
+             state = CASE WHEN state = 'stored' THEN 'quarantined' ELSE state END, state_before_gone = \
+             CASE WHEN state_before_gone = 'stored' THEN 'quarantined' ELSE state_before_gone END, {FALL_BACK} \
              WHERE sha256 = ?1"
         );
-        self.execute(&statement, params![sha256, reason, format_time(now)])?;
-        self.execute("UPDATE item SET earlier = NULL WHERE earlier = ?1", [sha256])?;
-        self.execute("UPDATE archive SET place = 'quarantine' WHERE sha256 = ?1", [sha256]).map(drop)
+        self.execute_and_revise(&statement, [sha256, reason])?;
+        self.execute("UPDATE item SET earlier_sha256 = NULL WHERE earlier_sha256 = ?1", [sha256])?;
+        self.execute("DELETE FROM known_archive WHERE sha256 = ?1", [sha256])?;
+        self.execute("UPDATE archive SET folder = 'quarantine' WHERE sha256 = ?1", [sha256]).map(drop)
     }
 
     /// Marks an archive as missing or damaged. Its items request it again regardless of the filter, and nothing is
     /// published before that.
-    pub(crate) fn mark_lost(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
+    pub(crate) fn mark_lost(&self, sha256: &str) -> Result<()> {
         let statement = format!(
-            "UPDATE item SET state = CASE WHEN state = 'have' THEN 'unasked' ELSE state END, since = ?2, \
-             before_gone = CASE WHEN before_gone = 'have' THEN 'unasked' ELSE before_gone END, \
-             reason = CASE WHEN state IN ('have', 'unasked', 'asked') THEN ?3 ELSE reason END, {FALL_BACK} \
-             WHERE sha256 = ?1 RETURNING state, other"
+            "UPDATE item SET reason = CASE WHEN state IN ('stored', 'pending', 'converting') THEN ?2 ELSE reason END, \
+             state = CASE WHEN state = 'stored' THEN 'pending' ELSE state END, state_before_gone = \
+             CASE WHEN state_before_gone = 'stored' THEN 'pending' ELSE state_before_gone END, {FALL_BACK} \
+             WHERE sha256 = ?1 RETURNING state, newer_id"
         );
         let states: Vec<(String, Option<String>)> =
-            self.rows(&statement, params![sha256, format_time(now), LOST_ARCHIVE], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?;
+            self.rows(&statement, [sha256, LOST_ARCHIVE], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if !states.is_empty() {
+            self.revise()?;
+        }
         // A superseded upload is replaced by its newer one.
         for (_, newer) in states.iter().filter(|(state, _)| state == "superseded") {
             self.execute(
-                "UPDATE item SET reason = ?2 WHERE kind = 'cart' AND id = ?1 AND state IN ('unasked', 'asked')",
+                "UPDATE item SET reason = ?2 WHERE kind = 'cart' AND id = ?1 AND state IN ('pending', 'converting')",
                 params![newer, LOST_ARCHIVE],
             )?;
         }
-        self.execute("UPDATE item SET earlier = NULL WHERE earlier = ?1", [sha256])?;
+        self.execute("UPDATE item SET earlier_sha256 = NULL WHERE earlier_sha256 = ?1", [sha256])?;
         self.execute("DELETE FROM known_archive WHERE sha256 = ?1", [sha256])?;
         if states.iter().any(|(state, _)| state != "gone") { self.set_lost(true) } else { Ok(()) }
     }
@@ -264,12 +263,16 @@ impl WriteTxn<'_> {
             Ok(Archive { sha256: row.get(0)?, file_name: row.get(1)?, bytes: read_count(row, 2)? })
         })?;
         let Some(archive) = known else { return Ok(()) };
-        self.execute("UPDATE item SET state = 'have' WHERE kind = ?1 AND id = ?2", params![kind, id])?;
+        self.execute("UPDATE item SET state = 'stored' WHERE kind = ?1 AND id = ?2", params![kind, id])?;
         self.set_archive(kind, id, &archive, now)
     }
 
-    /// Deletes the row of an archive removed from the store.
+    /// Deletes the rows of an archive removed from the store.
     pub(crate) fn delete_archive(&self, sha256: &str) -> Result<()> {
-        self.execute("DELETE FROM archive WHERE sha256 = ?1 AND users = 0", [sha256]).map(drop)
+        let statement = format!("DELETE FROM archive WHERE sha256 = ?1 AND {UNUSED}");
+        if self.execute(&statement, [sha256])? > 0 {
+            self.execute("DELETE FROM known_archive WHERE sha256 = ?1", [sha256])?;
+        }
+        Ok(())
     }
 }

@@ -48,16 +48,16 @@ impl FromSql for ItemKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileState {
     /// Not requested yet.
-    Unasked,
+    Pending,
     /// The service converts it.
-    Asked {
+    Converting {
         /// Earliest time of the next request.
         ready_at: DateTime<Utc>,
         /// Number of requests so far.
-        times: u32,
+        requests: u32,
     },
     /// Stored.
-    Have(Archive),
+    Stored(Archive),
     /// The job recorded no coverage.
     NoCoverage {
         /// Message of the service.
@@ -91,9 +91,9 @@ impl FileState {
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Self::Unasked => "unasked",
-            Self::Asked { .. } => "asked",
-            Self::Have(_) => "have",
+            Self::Pending => "pending",
+            Self::Converting { .. } => "converting",
+            Self::Stored(_) => "stored",
             Self::NoCoverage { .. } => "no coverage",
             Self::Failed { .. } => "failed",
             Self::Quarantined { .. } => "quarantined",
@@ -123,8 +123,6 @@ pub struct Item {
     pub id: String,
     /// Name.
     pub name: String,
-    /// Address of its detail.
-    pub uri: Option<String>,
     /// `SubType` of the list.
     pub sub_type: Option<String>,
     /// Upload time.
@@ -155,14 +153,13 @@ impl Item {
             kind,
             id: id.to_owned(),
             name: "North 40".to_owned(),
-            uri: None,
             sub_type: None,
             created: None,
             updated: None,
             stamp: String::new(),
             listed: String::new(),
             detail: None,
-            file: FileState::Unasked,
+            file: FileState::Pending,
             is_lost: false,
             archive: None,
             seen: 0,
@@ -173,11 +170,11 @@ impl Item {
 /// Status of a file that the access key was not permitted to read.
 pub(crate) const REFUSED: &str = "REFUSED";
 
-/// Reason of an unasked item whose archive was lost.
+/// Reason of a pending item whose archive was lost.
 pub(super) const LOST_ARCHIVE: &str = "lost";
 
-const COLUMNS: &str = "i.kind, i.id, i.name, i.uri, i.sub_type, i.created, i.updated, i.stamp, i.listed, i.detail, \
-    i.state, i.ripe_at, i.times, i.reason, i.status, i.other, i.sha256, i.file_name, a.bytes, i.seen";
+const COLUMNS: &str = "i.kind, i.id, i.name, i.sub_type, i.created, i.updated, i.stamp, i.listed, i.detail, i.state, \
+    i.ready_at, i.requests, i.reason, i.status, i.quarantined_sha256, i.newer_id, i.sha256, i.file_name, a.bytes, i.seen";
 
 /// Query for items; `rest` follows the `FROM` clause.
 pub(super) fn query(rest: &str) -> String {
@@ -186,30 +183,31 @@ pub(super) fn query(rest: &str) -> String {
 
 pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
     let archive = archive(row, 16)?;
-    let reason = || row.get::<_, Option<String>>(13).map(Option::unwrap_or_default);
-    let other = || row.get::<_, Option<String>>(15).map(Option::unwrap_or_default);
-    let file = match row.get_ref(10)?.as_str()? {
-        "asked" => FileState::Asked { ready_at: read_time(row, 11)?.unwrap_or_default(), times: row.get(12)? },
-        "have" => archive.clone().map_or(FileState::Unasked, FileState::Have),
+    let text = |column: usize| row.get::<_, Option<String>>(column).map(Option::unwrap_or_default);
+    let reason = || text(12);
+    let file = match row.get_ref(9)?.as_str()? {
+        "converting" => {
+            FileState::Converting { ready_at: read_time(row, 10)?.unwrap_or_default(), requests: row.get(11)? }
+        }
+        "stored" => archive.clone().map_or(FileState::Pending, FileState::Stored),
         "no coverage" => FileState::NoCoverage { reason: reason()? },
-        "failed" => FileState::Failed { reason: reason()?, status: row.get(14)? },
-        "quarantined" => FileState::Quarantined { sha256: other()?, reason: reason()? },
-        "superseded" => FileState::Superseded { newer_id: other()? },
+        "failed" => FileState::Failed { reason: reason()?, status: row.get(13)? },
+        "quarantined" => FileState::Quarantined { sha256: text(14)?, reason: reason()? },
+        "superseded" => FileState::Superseded { newer_id: text(15)? },
         "gone" => FileState::Gone,
-        _ => FileState::Unasked,
+        _ => FileState::Pending,
     };
     Ok(Item {
         kind: row.get(0)?,
         id: row.get(1)?,
         name: row.get(2)?,
-        uri: row.get(3)?,
-        sub_type: row.get(4)?,
-        created: read_time(row, 5)?,
-        updated: read_time(row, 6)?,
-        stamp: row.get(7)?,
-        listed: row.get(8)?,
-        detail: row.get(9)?,
-        is_lost: file == FileState::Unasked && reason()? == LOST_ARCHIVE,
+        sub_type: row.get(3)?,
+        created: read_time(row, 4)?,
+        updated: read_time(row, 5)?,
+        stamp: row.get(6)?,
+        listed: row.get(7)?,
+        detail: row.get(8)?,
+        is_lost: file == FileState::Pending && reason()? == LOST_ARCHIVE,
         file,
         archive,
         seen: read_count(row, 19)?,

@@ -48,7 +48,7 @@ impl WriteTxn<'_> {
                 Some(false) => changes.unchanged = changes.unchanged.saturating_add(1),
             }
             if kind == ItemKind::Cart {
-                self.supersede(&listed.name, now)?;
+                self.supersede(&listed.name)?;
             }
         }
         Ok(changes)
@@ -56,7 +56,7 @@ impl WriteTxn<'_> {
 
     /// Keeps only the newest grain cart file of a name, the one with the highest id. Files with non-numeric ids are all
     /// kept (field notes, Values).
-    fn supersede(&self, name: &str, now: DateTime<Utc>) -> Result<()> {
+    fn supersede(&self, name: &str) -> Result<()> {
         if name.is_empty() {
             return Ok(());
         }
@@ -65,23 +65,23 @@ impl WriteTxn<'_> {
         let mut ids: Vec<(u128, String)> = ids.into_iter().filter_map(|id| Some((id.parse().ok()?, id))).collect();
         ids.sort_unstable();
         let Some((_, newest)) = ids.pop() else { return Ok(()) };
-        self.execute(
-            "UPDATE item SET state = 'unasked', since = ?2, other = NULL WHERE kind = 'cart' AND id = ?1 \
+        self.execute_and_revise(
+            "UPDATE item SET state = 'pending', newer_id = NULL WHERE kind = 'cart' AND id = ?1 \
              AND state = 'superseded'",
-            params![newest, format_time(now)],
+            [&newest],
         )?;
         // The newest upload replaces those whose archives were lost.
         self.execute(
-            "UPDATE item SET reason = ?3 WHERE kind = 'cart' AND id = ?1 AND state = 'unasked' AND EXISTS \
-             (SELECT 1 FROM item lost WHERE lost.kind = 'cart' AND lost.name = ?2 AND lost.state = 'unasked' \
+            "UPDATE item SET reason = ?3 WHERE kind = 'cart' AND id = ?1 AND state = 'pending' AND EXISTS \
+             (SELECT 1 FROM item lost WHERE lost.kind = 'cart' AND lost.name = ?2 AND lost.state = 'pending' \
              AND lost.reason = ?3)",
             params![newest, name, LOST_ARCHIVE],
         )?;
         for (_, older) in ids {
-            self.execute(
-                "UPDATE item SET state = 'superseded', other = ?2, since = ?3, ripe_at = NULL, reason = NULL \
-                 WHERE kind = 'cart' AND id = ?1 AND (state <> 'superseded' OR other IS NOT ?2)",
-                params![older, newest, format_time(now)],
+            self.execute_and_revise(
+                "UPDATE item SET state = 'superseded', newer_id = ?2, ready_at = NULL, reason = NULL \
+                 WHERE kind = 'cart' AND id = ?1 AND (state <> 'superseded' OR newer_id IS NOT ?2)",
+                [&older, &newest],
             )?;
         }
         Ok(())
@@ -102,18 +102,21 @@ impl WriteTxn<'_> {
             return Ok(Removed::Unknown);
         }
         let gone: Vec<String> = self.rows(
-            "UPDATE item SET before_gone = state, state = 'gone', since = ?3 WHERE kind = ?1 AND seen < ?2 \
+            "UPDATE item SET state_before_gone = state, state = 'gone' WHERE kind = ?1 AND seen < ?2 \
              AND state <> 'gone' RETURNING name",
-            params![kind, number, format_time(now)],
+            params![kind, number],
             |row| row.get(0),
         )?;
+        if !gone.is_empty() {
+            self.revise()?;
+        }
         if kind == ItemKind::Cart {
             // The newest remaining upload may be one that was superseded.
-            gone.iter().try_for_each(|name| self.supersede(name, now))?;
+            gone.iter().try_for_each(|name| self.supersede(name))?;
         }
         // What was refused may be permitted by now, and costs a call for each full list.
         self.execute(
-            "UPDATE item SET state = 'asked', ripe_at = ?3, times = 0, reason = NULL, status = NULL \
+            "UPDATE item SET state = 'converting', ready_at = ?3, requests = 0, reason = NULL, status = NULL \
              WHERE kind = ?1 AND state = 'failed' AND status = ?2",
             params![kind, REFUSED, format_time(now)],
         )?;

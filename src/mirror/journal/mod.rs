@@ -1,13 +1,13 @@
 //! The journal: one `SQLite` file with the records of the account and the finished work, one transaction per finished
 //! step.
 
+mod crc32;
 mod cursors;
 mod errors;
 mod file_states;
 mod items;
 mod listing;
 pub(super) mod open;
-mod record_checksums;
 mod record_version;
 mod records;
 mod remaining_work;
@@ -27,7 +27,7 @@ pub use items::{Archive, FileState, Item, ItemKind};
 pub use listing::{Changes, Removed};
 pub use record_version::Listed;
 pub use records::Record;
-pub use remaining_work::{StateCount, TypeCount};
+pub use remaining_work::StateCount;
 pub use stored_locations::Location;
 pub use transaction::{ReadTxn, WriteTxn};
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::crc32::add_function;
 use super::errors::journal_error;
-use super::record_checksums::add_function;
 use super::schema::{APPLICATION, TABLES, VERSION};
 use headland_base::error::{Error, Kind, Result};
 

@@ -17,8 +17,6 @@ pub struct Listed {
     pub id: String,
     /// Name.
     pub name: String,
-    /// Address of its detail.
-    pub uri: Option<String>,
     /// `SubType` of the list.
     pub sub_type: Option<String>,
     /// Upload time.
@@ -54,55 +52,41 @@ impl WriteTxn<'_> {
         now: DateTime<Utc>,
     ) -> Result<Option<bool>> {
         let stamp = listed.stamp(kind);
+        let Listed { id, name, sub_type, json, .. } = listed;
         let (created, updated) = (listed.created.map(format_time), listed.updated.map(format_time));
-        let now_text = format_time(now);
-        let known: Option<String> =
-            self.first("SELECT stamp FROM item WHERE kind = ?1 AND id = ?2", params![kind, listed.id], |row| {
-                row.get(0)
-            })?;
+        let query = "SELECT stamp FROM item WHERE kind = ?1 AND id = ?2";
+        let known: Option<String> = self.first(query, params![kind, id], |row| row.get(0))?;
         let Some(known) = known else {
-            let Listed { id, name, uri, sub_type, json, .. } = listed;
-            self.execute(
-                "INSERT INTO item (kind, id, name, uri, sub_type, created, updated, stamp, state, since, seen, listed, \
-                 listed_crc32) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'unasked', ?9, ?10, ?11, \
-                 checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?11))",
-                params![kind, id, name, uri, sub_type, created, updated, stamp, now_text, seen, json],
+            self.execute_and_revise(
+                "INSERT INTO item (kind, id, name, sub_type, created, updated, stamp, state, seen, listed) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9)",
+                params![kind, id, name, sub_type, created, updated, stamp, seen, json],
             )?;
             self.restore_known_archive(kind, id, &stamp, now)?;
             return Ok(None);
         };
         let changed = known != stamp;
         if changed {
-            self.execute(
-                "UPDATE item SET name = ?3, created = ?4, updated = ?5, stamp = ?6, state = 'unasked', since = ?7, \
-                 ripe_at = NULL, times = 0, status = NULL, other = NULL, before_gone = NULL, \
-                 reason = CASE WHEN state IN ('unasked', 'asked') THEN reason END WHERE kind = ?1 AND id = ?2",
-                params![kind, listed.id, listed.name, created, updated, stamp, now_text],
+            self.execute_and_revise(
+                "UPDATE item SET name = ?3, created = ?4, updated = ?5, stamp = ?6, state = 'pending', \
+                 state_before_gone = NULL, ready_at = NULL, requests = 0, status = NULL, quarantined_sha256 = NULL, \
+                 newer_id = NULL, reason = CASE WHEN state IN ('pending', 'converting') THEN reason END \
+                 WHERE kind = ?1 AND id = ?2",
+                params![kind, id, name, created, updated, stamp],
             )?;
         } else {
             // A record that reappears continues from its former state.
-            self.execute(
-                "UPDATE item SET state = coalesce(before_gone, 'unasked'), before_gone = NULL, since = ?3 \
+            self.execute_and_revise(
+                "UPDATE item SET state = coalesce(state_before_gone, 'pending'), state_before_gone = NULL \
                  WHERE kind = ?1 AND id = ?2 AND state = 'gone'",
-                params![kind, listed.id, now_text],
+                params![kind, id],
             )?;
         }
-        self.execute(
-            "UPDATE item SET uri = ?4, sub_type = ?5, listed = ?9, seen = max(seen, ?10), \
-             listed_crc32 = checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) WHERE kind = ?1 AND id = ?2",
-            params![
-                kind,
-                listed.id,
-                listed.name,
-                listed.uri,
-                listed.sub_type,
-                created,
-                updated,
-                stamp,
-                listed.json,
-                seen
-            ],
+        self.execute_and_revise(
+            "UPDATE item SET sub_type = ?3, listed = ?4 WHERE kind = ?1 AND id = ?2 AND listed <> ?4",
+            params![kind, id, sub_type, json],
         )?;
+        self.execute("UPDATE item SET seen = ?3 WHERE kind = ?1 AND id = ?2 AND seen < ?3", params![kind, id, seen])?;
         Ok(Some(changed))
     }
 }

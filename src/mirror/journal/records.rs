@@ -16,8 +16,6 @@ pub struct Record {
     pub id: String,
     /// Item of the list, as JSON.
     pub listed: String,
-    /// Time of the last listing.
-    pub listed_at: Option<DateTime<Utc>>,
     /// Detail, as JSON.
     pub detail: Option<String>,
     /// Time when the detail was read.
@@ -26,17 +24,16 @@ pub struct Record {
     pub gone_at: Option<DateTime<Utc>>,
 }
 
-const COLUMNS: &str = "kind, id, listed, listed_at, detail, detail_at, gone_at";
+const COLUMNS: &str = "kind, id, listed, detail, detail_at, gone_at";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     Ok(Record {
         kind: row.get(0)?,
         id: row.get(1)?,
         listed: row.get(2)?,
-        listed_at: read_time(row, 3)?,
-        detail: row.get(4)?,
-        detail_at: read_time(row, 5)?,
-        gone_at: read_time(row, 6)?,
+        detail: row.get(3)?,
+        detail_at: read_time(row, 4)?,
+        gone_at: read_time(row, 5)?,
     })
 }
 
@@ -55,30 +52,23 @@ impl ReadTxn {
 
 impl WriteTxn<'_> {
     /// Stores an item of a list; `seen` is the number of the read. Returns whether it was unknown.
-    pub fn put_record(&self, kind: &str, id: &str, listed: &str, seen: u64, now: DateTime<Utc>) -> Result<bool> {
-        let values = params![kind, id, listed, format_time(now), to_i64(seen)];
-        let known = self.execute(
-            "UPDATE record SET listed = ?3, listed_at = ?4, seen = ?5, gone_at = NULL, \
-             listed_crc32 = checksum(?1, ?2, ?3) WHERE kind = ?1 AND id = ?2",
-            values,
-        )?;
-        if known == 0 {
-            self.execute(
-                "INSERT INTO record (kind, id, listed, listed_at, seen, listed_crc32) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3))",
-                values,
-            )?;
+    pub fn put_record(&self, kind: &str, id: &str, listed: &str, seen: u64) -> Result<bool> {
+        let seen = to_i64(seen);
+        if self.execute("UPDATE record SET seen = ?3 WHERE kind = ?1 AND id = ?2", params![kind, id, seen])? == 0 {
+            let statement = "INSERT INTO record (kind, id, listed, seen) VALUES (?1, ?2, ?3, ?4)";
+            return self.execute_and_revise(statement, params![kind, id, listed, seen]).map(|_| true);
         }
-        Ok(known == 0)
+        let statement = "UPDATE record SET listed = ?3, gone_at = NULL \
+             WHERE kind = ?1 AND id = ?2 AND (listed <> ?3 OR gone_at IS NOT NULL)";
+        self.execute_and_revise(statement, [kind, id, listed]).map(|_| false)
     }
 
     /// Stores the detail of a known record; returns whether it is known.
     pub fn set_record_detail(&self, kind: &str, id: &str, detail: &str, now: DateTime<Utc>) -> Result<bool> {
-        let known = self.execute(
-            "UPDATE record SET detail = ?3, detail_at = ?4, detail_crc32 = checksum(?1, ?2, ?3) \
-             WHERE kind = ?1 AND id = ?2",
-            params![kind, id, detail, format_time(now)],
-        )?;
+        let now = format_time(now);
+        let known = self.execute("UPDATE record SET detail_at = ?3 WHERE kind = ?1 AND id = ?2", [kind, id, &now])?;
+        let statement = "UPDATE record SET detail = ?3 WHERE kind = ?1 AND id = ?2 AND detail IS NOT ?3";
+        self.execute_and_revise(statement, [kind, id, detail])?;
         Ok(known > 0)
     }
 
@@ -90,7 +80,7 @@ impl WriteTxn<'_> {
         if total_count.is_some_and(|total| found < total) {
             return Ok(());
         }
-        self.execute(
+        self.execute_and_revise(
             "UPDATE record SET gone_at = ?3 WHERE kind = ?1 AND seen <> ?2 AND gone_at IS NULL",
             params![kind, to_i64(seen), format_time(now)],
         )

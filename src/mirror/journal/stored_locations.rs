@@ -51,9 +51,9 @@ impl WriteTxn<'_> {
     pub fn add_locations(&self, locations: &[Location]) -> Result<u64> {
         let mut added: u64 = 0;
         for Location { device_kind, device_id, record_id, time, json } in locations {
-            let new = self.execute(
-                "INSERT OR IGNORE INTO location (device_kind, device_id, record_id, time, json, crc32) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3, ?4, ?5))",
+            let new = self.execute_and_revise(
+                "INSERT OR IGNORE INTO location (device_kind, device_id, record_id, time, json) \
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![device_kind, device_id, record_id, time.map(format_time), json],
             )?;
             added = added.saturating_add(new as u64);

@@ -57,7 +57,7 @@ impl ReadTxn {
 
     /// Meta value of the folder.
     pub fn get_meta(&self, name: &str) -> Result<Option<String>> {
-        self.first("SELECT value FROM about WHERE name = ?1", [name], |row| row.get(0))
+        self.first("SELECT value FROM meta WHERE name = ?1", [name], |row| row.get(0))
     }
 
     /// Whether no data of any account was ever stored.
@@ -88,13 +88,27 @@ impl WriteTxn<'_> {
         self.map_error(run())
     }
 
+    /// Runs a statement whose rows a publication shows; the revision rises if it changes any. Returns their number.
+    pub(super) fn execute_and_revise(&self, statement: &str, values: impl Params) -> Result<usize> {
+        let rows = self.execute(statement, values)?;
+        if rows > 0 {
+            self.revise()?;
+        }
+        Ok(rows)
+    }
+
+    /// Raises the revision, so that the next publication is due.
+    pub(super) fn revise(&self) -> Result<()> {
+        self.execute("UPDATE revision SET number = number + 1", []).map(drop)
+    }
+
     /// Deletes all meta values.
     pub(super) fn clear_meta(&self) -> Result<()> {
-        self.execute("DELETE FROM about", []).map(drop)
+        self.execute("DELETE FROM meta", []).map(drop)
     }
 
     /// Stores a meta value of the folder.
     pub fn set_meta(&self, name: &str, value: &str) -> Result<()> {
-        self.execute("INSERT OR REPLACE INTO about VALUES (?1, ?2)", [name, value]).map(drop)
+        self.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", [name, value]).map(drop)
     }
 }
