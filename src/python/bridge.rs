@@ -250,6 +250,8 @@ fn wait_for<'py, T: Send>(
     request_end: impl FnOnce() -> bool,
 ) -> PyResult<T> {
     let _guard = WaitGuard::enter();
+    // A future that a signal drops returns its connection to the pool, which starts a task of the runtime.
+    let _context = bridge.runtime.enter();
     let mut future = pin!(future);
     let mut poll = || {
         bridge.detach(py, || {
