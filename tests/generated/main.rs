@@ -9,7 +9,7 @@
 
 mod command_line;
 mod diagnostics;
-mod docs;
+mod docstrings;
 mod messages;
 mod method_imports;
 mod methods;

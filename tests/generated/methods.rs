@@ -4,7 +4,7 @@ use headland::api::locations::DEVICE_LOCATION;
 use headland::api::row::{Parameter, Place, Takes};
 use headland::api::{Endpoint, GROUPS, Group, Index, Returns};
 
-use crate::docs::docstring;
+use crate::docstrings::docstring;
 use crate::method_imports::imports;
 use crate::records::{file_of, import};
 use crate::text::{MARK, pascal};

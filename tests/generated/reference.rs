@@ -4,7 +4,7 @@ use headland::api::legacy_orders::REPLACED_BY;
 use headland::api::{Body, Endpoint, GROUPS, Group, Method, Place, Returns, Service};
 
 use crate::command_line::command;
-use crate::docs::{example, raises};
+use crate::docstrings::{example, raises};
 use crate::methods::{Mode, arguments, returns};
 use crate::records::{file_of, shapes_by_group};
 use crate::reference_records::fields;

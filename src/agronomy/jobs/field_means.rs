@@ -25,7 +25,7 @@ use crate::columns::values::CanonicalValues;
 use crate::jobs::concat::id_of_source;
 use crate::jobs::parts::{Part, name_fields};
 use crate::jobs::repeated_jobs::repeated_jobs;
-use crate::jobs::unlogged_mass::rows_without_mass;
+use crate::jobs::rows_without_mass::rows_without_mass;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;

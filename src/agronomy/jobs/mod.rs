@@ -5,6 +5,6 @@ pub(crate) mod field_means;
 pub(crate) mod kind_table;
 pub(crate) mod parts;
 pub(crate) mod repeated_jobs;
+pub(crate) mod rows_without_mass;
 pub(crate) mod selection;
 pub(crate) mod types;
-pub(crate) mod unlogged_mass;

@@ -2,7 +2,7 @@
 
 use super::part::Part;
 use super::prescription_target::planned;
-use super::target_values::{RateTarget, RateUnit, Target, contradicts, rates};
+use super::rate_target::{RateTarget, RateUnit, Target, contradicts, rates};
 use crate::columns::values::CanonicalValues;
 use crate::maps::rate_limit::RateLimit;
 use headland_base::error::{Error, Result};

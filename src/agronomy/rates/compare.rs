@@ -9,8 +9,8 @@ use arrow_schema::{DataType, Field};
 use super::choose_targets::Targets;
 use super::classes::{Class, Compared, classify, error_of};
 use super::part::{Part, parts};
-use super::target_values::{RateTarget, RateUnit};
-use super::{causes, job_totals, report, steps};
+use super::rate_target::{RateTarget, RateUnit};
+use super::{causes, job_totals, report, step_table};
 use crate::cleaning::recipe::Recipe;
 use crate::columns::added::field;
 use crate::columns::canonical::JobKind;
@@ -75,7 +75,7 @@ pub fn compare_rates(layer: Layer, target: &RateTarget, tolerance: f64) -> Resul
     let compared: Vec<Compared> =
         targets.all.iter().map(|target| compared(&parts, &target.rates, &applied, tolerance)).collect();
     let report = report::report(&layer, &unit, &parts, &targets, &compared, &applied)?;
-    let steps = steps::steps(&layer, &unit, &parts, &targets, &compared, &applied, tolerance)?;
+    let steps = step_table::steps(&layer, &unit, &parts, &targets, &compared, &applied, tolerance)?;
     let job = job_totals::against(&layer, &unit, &parts, &applied, &mut diagnostics)?;
     let layer = with_columns(layer, columns(&unit, &parts, &targets, &compared, applied.len()))?;
     Ok(RateComparison { layer: layer.with_diagnostics(diagnostics), report, steps, job })

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, LargeStringArray};
 use arrow_schema::DataType;
 
 use super::part::{Part, products};
-use super::target_values::RateUnit;
+use super::rate_target::RateUnit;
 use crate::columns::added::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;

@@ -8,10 +8,10 @@ mod job_totals;
 mod map_products;
 mod part;
 mod prescription_target;
+mod rate_target;
 mod report;
-mod steps;
-mod target_values;
+mod step_table;
 mod zones;
 
 pub use compare::{RateComparison, compare_rates};
-pub use target_values::RateTarget;
+pub use rate_target::RateTarget;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::map_products::products_of_map;
 use super::part::Part;
-use super::target_values::{RateUnit, Target, contradicts, rates};
+use super::rate_target::{RateUnit, Target, contradicts, rates};
 use super::zones::{ZoneOverlaps, visit_zones};
 use crate::columns::canonical::JobKind;
 use crate::columns::harmonize::harmonize;

@@ -2,10 +2,10 @@
 //!
 //! Readers skip rows outside a region by their boxes. The columns of a row group are encoded concurrently.
 
+mod allowed_geometries;
 mod bbox;
 mod dictionary;
 mod frame_attributes;
-mod plain;
 mod table_file;
 mod writer;
 

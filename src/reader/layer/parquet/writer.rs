@@ -18,10 +18,10 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 use serde_json::{Value, json};
 
+use super::allowed_geometries::{plain_code, plain_geometries};
 use super::bbox::{self, Bounds, SIDES};
 use super::dictionary::has_repeats;
 use super::frame_attributes;
-use super::plain::{plain_code, plain_geometries};
 use crate::layer::Cancel;
 use crate::layer::batch_geometries;
 use crate::layer::ordered_pipeline::run_ordered;

@@ -10,7 +10,7 @@ use super::choose_targets::Targets;
 use super::classes::Class;
 use super::classes::Compared;
 use super::part::{Part, products};
-use super::target_values::{RateUnit, Target};
+use super::rate_target::{RateUnit, Target};
 use crate::columns::added::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
