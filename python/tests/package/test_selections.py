@@ -166,7 +166,7 @@ def doors(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     for name, value in {**service.credentials, "rate_limits": ""}.items():
         monkeypatch.setenv(f"HEADLAND_{name.upper()}", str(value))
     monkeypatch.setenv("HEADLAND_LIMITER_STATE", "memory")
-    monkeypatch.setattr("headland.cli.lists.print_json", lambda record: OUTPUT.append(json.dumps(record, default=str)))
+    monkeypatch.setattr("headland.cli.ls.print_json", lambda record: OUTPUT.append(json.dumps(record, default=str)))
     monkeypatch.setattr("headland.cli.pull.print_json", lambda record: OUTPUT.append(json.dumps(record, default=str)))
     yield
     OUTPUT.clear()
