@@ -80,6 +80,22 @@ fn unreadable_archive_is_quarantined_and_the_previous_one_stays() {
 }
 
 #[test]
+fn end_of_a_conversion_without_a_file_is_something_to_publish() {
+    let home = place();
+    let (_folder, journal) = open(home.path());
+    list(&journal, &[job(1, 0)], None);
+    let stamp = item(&journal, "1").stamp;
+    let set = |state: &FileState| {
+        journal.write(|step| step.set_file(JOB, "1", &stamp, state, at(1))).unwrap();
+        journal.read(ReadTxn::revision).unwrap()
+    };
+    let listed = journal.read(ReadTxn::revision).unwrap();
+    assert_eq!(set(&FileState::Converting { ready_at: at(2), requests: 1 }), listed, "the tables show no conversions");
+    let failed = set(&FileState::Failed { reason: "cannot be read".to_owned(), status: None });
+    assert!(failed > listed, "the tables show failed files");
+}
+
+#[test]
 fn file_received_during_a_publication_is_not_marked_as_published() {
     let home = place();
     let (folder, journal) = open(home.path());

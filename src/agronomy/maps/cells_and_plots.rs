@@ -210,17 +210,17 @@ pub(crate) fn plots_layer(plots: &Layer, targets: &[u32], columns: Vec<(Field, A
     let mut arrays = Vec::new();
     for (index, field) in own {
         fields.push(beside(field, &columns));
-        arrays.push(gather_index(plots, index, targets));
+        arrays.push(gather_index(plots, index, targets)?);
     }
     for (field, array) in columns {
         fields.push(field);
         arrays.push(array);
     }
-    let place = geometry.map(|index| {
+    if let Some(index) = geometry {
         fields.push(schema.field(index).clone());
-        arrays.push(gather_index(plots, index, targets));
-        fields.len() - 1
-    });
+        arrays.push(gather_index(plots, index, targets)?);
+    }
+    let place = geometry.map(|_| fields.len() - 1);
     let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays)
         .map_err(|cause| Error::new(Kind::Value, format!("the columns form no table: {cause}")))?;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use arrow_array::{ArrayRef, UInt32Array, new_null_array};
 use arrow_schema::Field;
-use arrow_select::take::{TakeOptions, take};
+use arrow_select::take::take;
 
-use headland_base::error::{Error, Result};
+use headland_base::error::{Error, Kind, Result};
 use headland_reader::layer::{CellBytes, Layer};
 
 /// Groups of rows with equal values, numbered in the order of their first rows.
@@ -82,12 +82,33 @@ fn column<'a>(layer: &'a Layer, argument: &'static str, name: &str) -> Result<(u
 /// The cells of a column, which an argument names, in some rows.
 pub(crate) fn gather(layer: &Layer, argument: &'static str, name: &str, rows: &[u32]) -> Result<(Field, ArrayRef)> {
     let (index, field) = column(layer, argument, name)?;
-    Ok((field.clone(), gather_index(layer, index, rows)))
+    Ok((field.clone(), gather_index(layer, index, rows)?))
 }
 
-/// The cells of the column with an index in some rows.
-pub(crate) fn gather_index(layer: &Layer, index: usize, rows: &[u32]) -> ArrayRef {
-    let options = Some(TakeOptions { check_bounds: true });
-    let cells = layer.all_cells(index).and_then(|all| take(&all, &UInt32Array::from(rows.to_vec()), options).ok());
-    cells.unwrap_or_else(|| new_null_array(layer.schema().field(index).data_type(), rows.len()))
+/// The cells of the column with an index in some rows; null for a row that the layer has not.
+pub(crate) fn gather_index(layer: &Layer, index: usize, rows: &[u32]) -> Result<ArrayRef> {
+    let Some(all) = layer.all_cells(index) else {
+        return Ok(new_null_array(layer.schema().field(index).data_type(), rows.len()));
+    };
+    let rows: UInt32Array = rows.iter().map(|row| ((*row as usize) < all.len()).then_some(*row)).collect();
+    take(&all, &rows, None).map_err(|cause| Error::new(Kind::Value, format!("cells of a column: {cause}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{Array as _, Float64Array, StructArray};
+    use arrow_schema::DataType;
+
+    use super::*;
+
+    #[test]
+    fn only_a_row_that_the_layer_has_not_is_null() {
+        let numbers: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
+        let table = StructArray::from(vec![(Arc::new(Field::new("n", DataType::Float64, true)), numbers)]);
+        let layer = Layer::from_table("test", &table, None, &[], Vec::new()).unwrap();
+        let cells = gather_index(&layer, 0, &[1, u32::MAX, 0]).unwrap();
+        assert_eq!((0..3).map(|row| cells.is_null(row)).collect::<Vec<_>>(), [false, true, false]);
+    }
 }

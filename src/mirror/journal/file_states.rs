@@ -111,8 +111,8 @@ impl WriteTxn<'_> {
              WHERE kind = ?1 AND id = ?2",
             params![kind, id, new, ready_at, requests, status, quarantined, newer, reason],
         )?;
-        // A publication shows a conversion like a file that was not requested yet.
-        if before != new && !["gone", "converting"].contains(&&*before) && new != "converting" {
+        // A publication shows a running conversion like a file that was not requested yet.
+        if before != new && before != "gone" && new != "converting" {
             self.revise()?;
         }
         match state {
